@@ -1,0 +1,183 @@
+"""`market ...`: a thin shell over the packages.
+
+Whatever is heavy is imported inside the commands, so that `market --help` is quick. A mistake of
+the user ends in one sentence on the standard error, status 2 and nothing written. Other statuses:
+3 when a provider failed and the episode waits to be resumed, 130 and 143 when interrupted. A bug
+keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="A laboratory for markets of competing retailer agents.",
+)
+
+#: Errors that are told and not traced, by the module that defines them. A module that was never
+#: loaded has raised nothing, so none is imported for this.
+_TOLD = (
+    ("market.config.documents", "ConfigError"),
+    ("market.journal.header", "JournalError"),
+    ("market.journal.lock", "LockedError"),
+    ("market.replay", "ReplayError"),
+    ("embeddings.errors", "EncoderError"),
+    ("actors.errors", "UserError"),
+)
+
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Replace one value; may be repeated."),
+]
+
+
+def main() -> None:
+    """Run the command line. Modules of the working folder may hold policies of one's own."""
+    sys.path.append(os.getcwd())
+    app()
+
+
+@app.command()
+def run(
+    config: Annotated[str, typer.Argument(help="A file, or a preset such as arena/quickstart.")],
+    overrides: Overrides = None,
+    seed: Annotated[int | None, typer.Option(help="Seed; overrides the configuration.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="New folder for the results.  [runs/NAME-SEED]")
+    ] = None,
+    address: Annotated[str | None, typer.Option(help="Address of a Ray cluster.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the resolved configuration and its size.")
+    ] = False,
+) -> None:
+    """Play one episode."""
+    with _told():
+        from market.config import load
+
+        checked = load(config, overrides or (), seed)
+        if address is not None:
+            checked = checked.model_copy(update={"address": address})
+        if dry_run:
+            from actors.estimate import preview
+
+            typer.echo(preview(checked), nl=False)
+            return
+        folder = out or Path("runs") / f"{checked.name}-{checked.seed}"
+        _refuse_unusable(folder)
+
+        from actors.live import watcher
+        from actors.run import run as play
+
+        with watcher() as watching:
+            outcome = play(checked, folder, watching)
+        if outcome.owed is not None:
+            typer.echo(outcome.owed, err=True)
+            raise typer.Exit(3)
+        typer.echo(f"Results are in {folder}.")
+
+
+@app.command("list")
+def list_() -> None:
+    """Show presets, environments and policies with their options."""
+    with _told():
+        from actors.catalogue import catalogue
+
+        typer.echo(catalogue(), nl=False)
+
+
+@app.command()
+def replay(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Results of a run.")],
+) -> None:
+    """Play every recorded episode again and compare it with its journal."""
+    with _told():
+        from market.journal import journal_digest
+        from market.replay import verify
+
+        for path in _journals(folder):
+            replayed = verify(path)
+            typer.echo(
+                f"{path}: played again, {replayed.batches} batches and the result are the same "
+                f"({journal_digest(path)})."
+            )
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Results of a run.")],
+) -> None:
+    """Make `report.html` and the tables of a run anew from its journals."""
+    with _told():
+        _journals(folder)
+
+        from market.study.report import write_report
+
+        typer.echo(f"Wrote {write_report(folder)}.")
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turn mistakes and interruptions into a sentence and a status."""
+    before = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("Interrupted.", err=True)
+        raise typer.Exit(128 + signal.SIGINT) from None
+    except SystemExit as error:
+        # Ray replaces the handler by one that exits with the signal's bare number.
+        if error.code not in (signal.SIGTERM, 128 + signal.SIGTERM):
+            raise
+        typer.echo("Terminated.", err=True)
+        raise typer.Exit(128 + signal.SIGTERM) from None
+    except Exception as error:
+        if not isinstance(error, _told_errors()):
+            raise
+        typer.echo(" ".join(str(error).split()), err=True)
+        raise typer.Exit(2) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _told_errors() -> tuple[type[BaseException], ...]:
+    loaded = ((sys.modules.get(module), name) for module, name in _TOLD)
+    return tuple(getattr(module, name) for module, name in loaded if module is not None)
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + signal.SIGTERM)
+
+
+def _refuse_unusable(folder: Path) -> None:
+    from actors.errors import UserError
+
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not existing.is_dir():
+        raise UserError(f"{existing} is no folder; name another one with --out.")
+    if existing == folder and any(folder.iterdir()):
+        raise UserError(f"{folder} is not empty; name a new folder with --out, or remove it.")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise UserError(f"{existing} cannot be written to; name another folder with --out.")
+
+
+def _journals(folder: Path) -> list[Path]:
+    from actors.errors import UserError
+
+    journals = sorted(folder.glob("episodes/*/journal.jsonl"))
+    if not journals:
+        raise UserError(f"{folder} holds no recorded episode; name the folder of a run.")
+    return journals

@@ -1,0 +1,7 @@
+"""Mistakes of the user that only show when something is run."""
+
+from __future__ import annotations
+
+
+class UserError(ValueError):
+    """What a user asked for cannot be done; the message is one sentence with what mends it."""

@@ -1,0 +1,202 @@
+"""Calls providers through litellm: the only module that imports it.
+
+litellm takes seconds and some 200 MB to import, hence it is imported when first used. It is held
+to doing one thing, a single attempt: its retries, downloads, token guesses and logs are off.
+Nothing of it leaves this module, neither its exceptions nor its objects.
+
+Parameters that a model does not take are an error, not silently dropped (`drop_params`): a
+result whose configuration says `reasoning_effort: high` must not come from a model that was
+never told.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import functools
+import logging
+import os
+import re
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from actors.language.stream import Assembly, Tap
+from actors.language.transport import Completion, FailureCause, AttemptError
+from market.environment import Json
+
+#: Read by litellm when it is imported. It must fetch nothing and read no `.env` file.
+_ENVIRONMENT: Final = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    "LITELLM_OFFLINE_MODE": "True",
+    "LITELLM_MODE": "PRODUCTION",
+}
+#: They log addresses, which hold a key with some providers, or whole requests.
+_LOGGERS: Final = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "httpcore")
+
+#: Statuses that pass by themselves though they are below 500.
+_RATE_LIMIT, _TIMEOUT, _CONFLICT = 429, 408, 409
+#: Codes of a 429 that waiting does not cure.
+_SPENT: Final = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+#: Codes of a 400 that is the model's refusal of the prompt.
+_REFUSED: Final = frozenset({"content_filter", "content_policy_violation"})
+
+#: What litellm puts in front of a provider's own words.
+_PREFIX: Final = re.compile(
+    r"^(?:(?:litellm\.)?\w*(?:Error|Timeout)(?: Error)?:\s*|\w+Exception\s+-\s*)+"
+)
+
+
+class LitellmTransport:
+    """The transport to every provider that litellm knows."""
+
+    def prepare(self) -> None:
+        """Import litellm."""
+        _load()
+
+    async def send(self, parameters: Mapping[str, Json]) -> Completion:
+        """Try once; see `Transport.send`."""
+        litellm = _load()
+        assembly = Assembly()
+        try:
+            stream = await litellm.acompletion(
+                **parameters,
+                stream=True,
+                stream_options={"include_usage": True},
+                num_retries=0,
+                max_retries=0,
+            )
+            # litellm drops what OpenAI streams in `refusal`, so the raw stream is watched too.
+            tap = Tap(stream.completion_stream) if stream.completion_stream is not None else None
+            if tap is not None:
+                stream.completion_stream = tap
+            async for chunk in stream:
+                assembly.add(chunk)
+        except Exception as error:
+            if _refused(error):
+                return Completion("", "refusal", model=str(parameters["model"]))
+            raise _attempt_error(error) from None
+        if tap is not None:
+            assembly.refused |= tap.refused
+            assembly.model = tap.model or assembly.model
+        return assembly.completion(lambda usage: _cost(str(parameters["model"]), usage))
+
+    def takes_schema(self, model: str) -> bool:
+        """Whether litellm says that the provider takes a JSON schema."""
+        return bool(_load().supports_response_schema(model=model))
+
+    def check(self, model: str, keyed: bool) -> str | None:
+        """Whether litellm knows the provider and, unless keyed, finds its key."""
+        litellm = _load()
+        provider = model.partition("/")[0]
+        if provider not in litellm.provider_list:
+            try:
+                provider = litellm.get_llm_provider(model)[1]
+            except Exception:
+                return (
+                    f"The provider of the model {model!r} is not known; "
+                    "write provider/model, such as openai/gpt-4o-mini."
+                )
+        if keyed:
+            return None
+        found = litellm.validate_environment(model)
+        names = [name for name in found["missing_keys"] if name.endswith("_API_KEY")]
+        # Azure also takes tokens of its directory in place of a key.
+        if found["keys_in_environment"] or not names or provider == "azure":
+            return None
+        return (
+            f"The model {model!r} needs a key in the environment variable {' or '.join(names)}, "
+            "or in one that api_key_env names."
+        )
+
+    async def close(self) -> None:
+        """Close litellm's connections."""
+        await _load().close_litellm_async_clients()
+
+
+@functools.cache
+def _load() -> Any:
+    """Import litellm, quiet and offline."""
+    os.environ.update(_ENVIRONMENT)
+    import litellm
+
+    for name in _LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    litellm.suppress_debug_info = True
+    litellm.drop_params = False
+    litellm.num_retries = None
+    litellm.telemetry = False
+    litellm.disable_streaming_logging = True
+    litellm.turn_off_message_logging = True
+    # Without counts of the provider litellm would count with a tokenizer of another model.
+    litellm.disable_token_counter = True
+    return litellm
+
+
+def _cost(model: str, usage: Any) -> float | None:
+    """US dollars by litellm's table; None unless the table prices the model both ways.
+
+    A price of zero counts as none: in the table it is more often a gap than a gift.
+    """
+    litellm = _load()
+    try:
+        entry = litellm.model_cost[litellm.get_model_info(model)["key"]]
+        if not (entry.get("input_cost_per_token") and entry.get("output_cost_per_token")):
+            return None
+        return float(sum(litellm.cost_per_token(model=model, usage_object=usage)))
+    except Exception:
+        return None
+
+
+def _refused(error: Exception) -> bool:
+    litellm = _load()
+    return (
+        isinstance(error, litellm.ContentPolicyViolationError)
+        or getattr(error, "code", None) in _REFUSED
+    )
+
+
+def _attempt_error(error: Exception) -> AttemptError:
+    status = getattr(error, "status_code", None)
+    detail = _PREFIX.sub("", str(error))
+    if "litellm" in detail:  # advice on litellm's own switches
+        detail = re.split(r"(?:To drop|Learn more|Pass model as|Received Model)", detail)[0]
+    retry_after = _retry_after(getattr(getattr(error, "response", None), "headers", None) or {})
+    return AttemptError(_cause(error, status), detail, retry_after)
+
+
+def _cause(error: Exception, status: object) -> FailureCause:
+    if status == _RATE_LIMIT:
+        body = getattr(error, "body", None)
+        code = body.get("code") if isinstance(body, Mapping) else None
+        return "rejected" if code in _SPENT else "rate_limit"
+    if status in (_TIMEOUT, _CONFLICT) or _is_connection(error):
+        return "unreachable"
+    return "rejected" if isinstance(status, int) and 400 <= status < 500 else "server"
+
+
+def _is_connection(error: BaseException | None) -> bool:
+    """Whether a connection failed: litellm says `500` of those too."""
+    import openai
+
+    depth = 8
+    while error is not None and depth > 0:
+        if isinstance(error, openai.APIConnectionError | OSError):
+            return True
+        error, depth = error.__cause__ or error.__context__, depth - 1
+    return False
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds of a `Retry-After` header, which holds seconds or a date (RFC 9110, 10.2.3)."""
+    value = headers.get("retry-after")
+    if value is None:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return None

@@ -1,0 +1,70 @@
+"""The process of the local model. Started by `local.py`; imports nothing of this project.
+
+It reads one line of JSON with its settings, answers with one line that holds its address, and
+serves until its input closes or its parent is gone. Everything that llama.cpp prints is lost on
+purpose, on the level of file descriptors, because it prints from C++.
+
+The end of a parent shows in two ways. Its end of the pipe closes, unless a fork of it kept a
+copy; then the parent's process id changes. Linux's death signal is no third way: it fires when
+the *thread* that started this process ends, and threads of a pool do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+from typing import Any
+
+_LOOK_SECONDS = 1.0
+
+
+def main() -> None:
+    """Serve until the parent goes."""
+    answers = os.dup(1)
+    void = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(void, 1)
+    os.dup2(void, 2)
+    settings = json.loads(sys.stdin.buffer.readline())
+    try:
+        server = _serve(settings)
+    except Exception as error:
+        _say(answers, {"error": f"{type(error).__name__}: {error}"})
+        return
+    _say(answers, {"address": server.listening_address})
+    while os.getppid() == settings["parent"]:
+        ready, _, _ = select.select([0], [], [], _LOOK_SECONDS)
+        if ready and not os.read(0, 4096):
+            break
+    os._exit(0)  # without waiting for answers in the making
+
+
+def _say(channel: int, what: dict[str, str]) -> None:
+    os.write(channel, json.dumps(what).encode() + b"\n")
+    os.close(channel)
+
+
+def _serve(settings: dict[str, Any]) -> Any:
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = settings["weights"]
+    params.model_alias = {settings["name"]}
+    params.api_keys = [settings["key"]]
+    params.port = 0  # a free one, on the loopback address
+    params.endpoint_metrics = True
+    params.ui = False
+    # One pool of 8192 tokens shared by all slots, so that a long prompt is not refused because
+    # a quarter of the pool is too small for it.
+    params.n_ctx = 8192
+    params.n_parallel = settings["slots"]
+    params.kv_unified = True
+    params.cache_ram_mib = 0  # finished prompts stay in their slots only, not in memory besides
+    params.cpuparams.n_threads = 2
+    params.cpuparams_batch.n_threads = 2
+    return xllamacpp.Server(params)
+
+
+if __name__ == "__main__":
+    main()

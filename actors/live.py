@@ -1,0 +1,167 @@
+"""Shows an episode while it is played: a live table on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from actors.watch import Plan, Progress, Watcher
+
+#: Columns by which seats are ranked; the first that an environment has counts.
+RANKING = ("profit", "score")
+
+#: Metrics of the leaderboard, beside the score; the first that an environment gives.
+LEADERBOARD_METRICS = 6
+
+
+@contextmanager
+def watcher(stream: TextIO | None = None) -> Iterator[Watcher]:
+    """The watcher that suits the stream (the standard output), until the block ends."""
+    console = Console(file=stream or sys.stdout, highlight=False)
+    if not console.is_terminal:
+        yield PlainWatcher(console)
+        return
+    with Live(console=console, refresh_per_second=4) as live:
+        yield LiveWatcher(live)
+
+
+class PlainWatcher:
+    """One line per step, then the results."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._last: Progress | None = None
+
+    def started(self, plan: Plan) -> None:
+        """Say what is played."""
+        _line(
+            self._console,
+            f"{plan.name}: {plan.environment}, {len(plan.seats)} retailers, {plan.steps} steps",
+        )
+
+    def progressed(self, progress: Progress) -> None:
+        """Say how a step ended, when the next one begins."""
+        if self._last is not None and progress.step > self._last.step:
+            _line(self._console, _step_line(self._last))
+        self._last = progress
+
+    def finished(self, summary: Mapping[str, Any]) -> None:
+        """Say how the last step and the episode ended."""
+        if self._last is not None:
+            _line(self._console, _step_line(self._last))
+        self._console.print(results(summary))
+
+
+class LiveWatcher:
+    """A table of retailers that follows the episode, then the results."""
+
+    def __init__(self, live: Live) -> None:
+        self._live = live
+        self._plan: Plan | None = None
+
+    def started(self, plan: Plan) -> None:
+        """Show the roster."""
+        self._plan = plan
+        self._live.update(Text(f"{plan.name}: starting {len(plan.seats)} retailers"))
+
+    def progressed(self, progress: Progress) -> None:
+        """Show the standings."""
+        if self._plan is not None:
+            self._live.update(standings(self._plan, progress))
+
+    def finished(self, summary: Mapping[str, Any]) -> None:
+        """Show the results in place of the table."""
+        self._live.update(results(summary), refresh=True)
+
+
+def standings(plan: Plan, progress: Progress) -> Group:
+    """A table of the seats, best first, under one line on the episode."""
+    columns = list(dict.fromkeys(key for row in progress.standings.values() for key in row))
+    table = Table("retailer", "policy")
+    for column in columns:
+        table.add_column(Text(column), justify="right")
+    played = {seat: (policy, model) for seat, policy, model in plan.seats}
+    for seat in ranked(progress.standings):
+        policy, model = played.get(seat, ("", None))
+        row = progress.standings[seat]
+        table.add_row(
+            Text(seat),
+            Text(f"{policy} ({model})" if model else policy),
+            *(Text(f"{row[column]:,}" if column in row else "") for column in columns),
+        )
+    return Group(Text(f"{plan.name}  {_state(progress)}"), table)
+
+
+def results(summary: Mapping[str, Any]) -> Group:
+    """The leaderboard and the market's indices, from what `summary.json` holds."""
+    retailers = sorted(summary["retailers"], key=lambda row: -row["score"])
+    metrics = list(dict.fromkeys(name for row in retailers for name in row["metrics"]))
+    metrics = metrics[:LEADERBOARD_METRICS]
+    table = Table("", "retailer", "policy", title="Leaderboard", title_justify="left")
+    for column in ("score", *metrics):
+        table.add_column(Text(column), justify="right")
+    for place, row in enumerate(retailers, start=1):
+        model = row.get("model")
+        table.add_row(
+            Text(str(place)),
+            Text(row["seat"]),
+            Text(f"{row['policy']} ({model})" if model else row["policy"]),
+            Text(_figure(row["score"])),
+            *(Text(_figure(row["metrics"].get(name))) for name in metrics),
+        )
+    figures = [
+        f"{name} {_figure(value)}"
+        for name, value in summary.get("indices", {}).items()
+        if value is None or isinstance(value, int | float)
+    ]
+    lines = [f"Market: {', '.join(figures)}"] if figures else []
+    if summary.get("calls"):
+        lines.append(f"Models: {_spent(summary['calls'], summary['tokens'], summary['cost_usd'])}")
+    return Group(table, *(Text(line) for line in lines))
+
+
+def ranked(rows: Mapping[str, Mapping[str, int]]) -> Sequence[str]:
+    """Seats, best first; in their own order where nothing ranks them."""
+    column = next((name for name in RANKING if any(name in row for row in rows.values())), None)
+    if column is None:
+        return list(rows)
+    return sorted(rows, key=lambda seat: -rows[seat].get(column, 0))
+
+
+def _step_line(progress: Progress) -> str:
+    best = ranked(progress.standings)[:1]
+    told = [
+        f"{seat} " + " ".join(f"{name} {value:,}" for name, value in row.items())
+        for seat, row in ((seat, progress.standings[seat]) for seat in best)
+    ]
+    return "; first: ".join([_state(progress), *told])
+
+
+def _state(progress: Progress) -> str:
+    parts = [f"step {progress.step}/{progress.steps}", progress.phase, f"{progress.seconds:.1f} s"]
+    if progress.calls:
+        parts.append(_spent(progress.calls, progress.tokens, progress.cost_usd))
+    return ", ".join(parts)
+
+
+def _spent(calls: int, tokens: int | None, cost_usd: float | None) -> str:
+    known = "" if tokens is None else f", {tokens:,} tokens"
+    cost = "cost unknown" if cost_usd is None else f"${cost_usd:,.4f}"
+    return f"{calls:,} calls{known}, {cost}"
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
+
+
+def _line(console: Console, text: str) -> None:
+    console.print(Text(text), soft_wrap=True)

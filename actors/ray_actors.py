@@ -1,0 +1,180 @@
+"""The Ray actors: thin shells over plain code.
+
+They never restart by themselves: whoever spawned an actor replaces it, since a fresh one must be
+given its memory first. They ask for no CPU, so that a market of any size fits a small machine; how
+many may run is decided before the start. Heavy imports happen where an actor needs them: this
+module is loaded by every retailer's process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+import ray
+from ray.actor import ActorHandle
+from ray.exceptions import RayActorError, RayTaskError
+
+from actors.hosts import ProcessDied
+from actors.retailer import Ask, Casting, Outcome, Past, Retailers, Stage
+from market.environment import Answer, Decision
+from market.language import ProviderFailure, Reply, Request
+
+_actor = ray.remote(num_cpus=0, max_restarts=0, max_task_retries=0)
+
+
+@_actor
+class RetailerActor:
+    """The policies of some seats, in a process of their own."""
+
+    def __init__(self, castings: Sequence[Casting], stage: Stage) -> None:
+        self._retailers = Retailers(castings, stage)
+
+    def act(self, ask: Ask) -> dict[str, Outcome]:
+        """See `Retailers.act`."""
+        return self._retailers.act(ask)
+
+    def resume(self, replies: Mapping[str, Reply]) -> dict[str, Outcome]:
+        """See `Retailers.resume`."""
+        return self._retailers.resume(replies)
+
+    def restore(self, pasts: Mapping[str, Past]) -> None:
+        """See `Retailers.restore`."""
+        self._retailers.restore(pasts)
+
+    def modules(self) -> list[str]:
+        """What this process has imported."""
+        import sys
+
+        return sorted(sys.modules)
+
+
+class RetailerProcess:
+    """A `hosts.Process` that is a retailer actor."""
+
+    def __init__(self, handle: ActorHandle[Any]) -> None:
+        self._handle = handle
+
+    async def call(self, method: str, argument: Any) -> Any:
+        """Call a method of the actor."""
+        try:
+            return await getattr(self._handle, method).remote(argument)
+        except RayTaskError:
+            raise
+        except RayActorError as error:
+            raise ProcessDied(type(error).__name__) from error
+
+    async def kill(self) -> None:
+        """Kill the actor."""
+        ray.kill(self._handle, no_restart=True)
+
+
+async def spawn_retailers(castings: Sequence[Casting], stage: Stage) -> RetailerProcess:
+    """Start a retailer actor. Its first call waits for it."""
+    return RetailerProcess(RetailerActor.remote(castings, stage))
+
+
+@_actor
+class MarketActor:
+    """One episode, stepped by the driver. Its retailers are its own and die with it."""
+
+    def __init__(self, plan: Any, language: Any, outside: Any) -> None:
+        from actors.staging import stage_processes
+
+        self._episode, self._hosts = stage_processes(
+            plan, spawn_retailers, RemoteLanguage(language), RemoteOutside(outside)
+        )
+
+    async def start(self) -> Any:
+        """Start the retailers and the episode."""
+        import asyncio
+
+        await asyncio.gather(*(host.start() for host in self._hosts))
+        return self._episode.start()
+
+    async def gather(self) -> AsyncIterator[Any]:
+        """See `Episode.gather`."""
+        async for part in self._episode.gather():
+            yield part
+
+    async def apply(self) -> Any:
+        """See `Episode.apply`."""
+        return await self._episode.apply()
+
+
+class RemoteMarket:
+    """An `Episode` as the driver sees it, wherever it runs."""
+
+    def __init__(self, handle: ActorHandle[Any]) -> None:
+        self._handle = handle
+
+    async def start(self) -> Any:
+        """See `Episode.start`."""
+        return await self._handle.start.remote()
+
+    async def gather(self) -> AsyncIterator[Any]:
+        """See `Episode.gather`."""
+        async for part in self._handle.gather.options(num_returns="streaming").remote():
+            yield await part
+
+    async def apply(self) -> Any:
+        """See `Episode.apply`."""
+        return await self._handle.apply.remote()
+
+
+@_actor
+class LanguageActor:
+    """Calls models for all retailers: the only process that imports litellm."""
+
+    def __init__(self) -> None:
+        from actors.language.client import LanguageClient
+
+        self._client = LanguageClient()
+
+    async def complete(self, request: Request) -> Reply | ProviderFailure:
+        """See `LanguageClient.complete`."""
+        return await self._client.complete(request)
+
+    async def close(self) -> None:
+        """Stop what the client started."""
+        await self._client.close()
+
+
+class RemoteLanguage:
+    """An `episode.Language` that is a language actor; none when no retailer asks a model."""
+
+    def __init__(self, handle: ActorHandle[Any] | None) -> None:
+        self._handle = handle
+
+    async def complete(self, request: Request) -> Reply | ProviderFailure:
+        """See `LanguageClient.complete`."""
+        assert self._handle is not None
+        reply: Reply | ProviderFailure = await self._handle.complete.remote(request)
+        return reply
+
+
+@_actor
+class EncoderActor:
+    """Compares texts. It imports torch when a text is not in the cache, and not before."""
+
+    def __init__(self, model: str) -> None:
+        from actors.outside import EncodedFacts
+
+        self._facts = EncodedFacts(model)
+
+    def answer(self, decision: Decision) -> Answer:
+        """See `EncodedFacts.answer`."""
+        return self._facts.answer_now(decision)
+
+
+class RemoteOutside:
+    """An `episode.Outside` that is an encoder actor."""
+
+    def __init__(self, handle: ActorHandle[Any] | None) -> None:
+        self._handle = handle
+
+    async def answer(self, decision: Decision) -> Answer:
+        """See `EncodedFacts.answer`."""
+        assert self._handle is not None
+        answer: Answer = await self._handle.answer.remote(decision)
+        return answer

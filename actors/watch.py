@@ -1,0 +1,67 @@
+"""What an episode tells whoever watches it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is about to be played.
+
+    Attributes:
+        name: Name of the run.
+        environment: Name of the environment.
+        seats: Each seat with its policy and, where a model is asked, the model.
+        steps: Steps of the episode.
+    """
+
+    name: str
+    environment: str
+    seats: tuple[tuple[str, str, str | None], ...]
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the episode is.
+
+    Attributes:
+        step: The step that is played, from 1.
+        steps: Steps of the episode.
+        turn: Turn within the step, from 0.
+        phase: What is being asked, such as `bid`.
+        standings: A few live figures per seat, as the environment names them.
+        calls: Model calls so far.
+        tokens: Tokens read and written so far, where known.
+        cost_usd: Price so far; None when any part of it is unknown.
+        seconds: Since the start.
+    """
+
+    step: int
+    steps: int
+    turn: int
+    phase: str
+    standings: Mapping[str, Mapping[str, int]]
+    calls: int
+    tokens: int
+    cost_usd: float | None
+    seconds: float
+
+
+class Watcher(Protocol):
+    """Someone who is told. It is called from the driver and must return at once."""
+
+    def started(self, plan: Plan) -> None:
+        """The episode begins; called once, also when it is resumed."""
+        ...
+
+    def progressed(self, progress: Progress) -> None:
+        """A batch was applied."""
+        ...
+
+    def finished(self, summary: Mapping[str, Any]) -> None:
+        """The episode is over; the summary is what `summary.json` holds."""
+        ...

@@ -1,0 +1,384 @@
+"""The arena as an environment: a step is bidding, selling, buying, and the closing of the books.
+
+    bid, once per round -> sell -> (similarities, of the outside) -> the next step
+
+`apply` dispatches on what was asked; each stage applies its answers and asks the next. What
+happened is kept as the rows of `events` only when somebody reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from market.arena import procurement, views
+from market.arena.books import Account, Books, Tally
+from market.arena.events import EVERYONE
+from market.arena.indices import figures
+from market.arena.metrics import SeatStep, metrics
+from market.arena.names import public_names
+from market.arena.procurement import Procurement, Round
+from market.arena.record import StepRecord
+from market.arena.rules import ArenaRules
+from market.arena.selling import RetailOutcome, sell
+from market.arena.storefront import CLOSED, Shelf, Storefront, read
+from market.environment import (
+    OUTSIDE,
+    Answer,
+    Answers,
+    ContractError,
+    Decision,
+    Decisions,
+    Event,
+    Json,
+    NoAction,
+    Observation,
+    Result,
+    SeatResult,
+    check_answers,
+)
+from market.rng import draws
+
+
+class Arena:
+    """One competitive market of retailers.
+
+    Args:
+        rules: The configuration.
+        seats: Ids of the retailers; chance belongs to the id.
+        seed: Seed of the episode.
+    """
+
+    def __init__(self, rules: ArenaRules, seats: Sequence[str], seed: int) -> None:
+        self._config = rules
+        self._seats = tuple(seats)
+        self._seed = seed
+        self._names = public_names(seats, seed)
+        self._bases = {item.item: item.base for item in rules.items}
+        self._books = Books(seats, rules.items, rules.funds(len(seats)), rules.terminal_stock)
+        self._procurement = Procurement(rules, self._names, seed)
+        self._rules = views.public_rules(rules, len(seats))
+        self._forms = views.answer_forms(rules)
+        self._similarities: dict[str, tuple[int, ...]] = {}
+        self._convergence: dict[tuple[str, ...], int | None] = {}
+        self._step = 0
+        self._rounds: list[Round] = []
+        self._fronts: dict[str, Storefront] = {}
+        self._records: list[StepRecord] = []
+        self._seat_steps: dict[str, list[SeatStep]] = {seat: [] for seat in seats}
+        self._asked: Decisions = ()
+        self._over = False
+        self._happened: list[Callable[[], list[Event]]] = []
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        """Ids of the retailers."""
+        return self._seats
+
+    @property
+    def rules(self) -> Mapping[str, Json]:
+        """The game as every retailer knows it."""
+        return self._rules
+
+    @property
+    def forms(self) -> Mapping[str, Any]:
+        """The forms of answers: `bid`, `sell` and `similarities`."""
+        return self._forms
+
+    def start(self) -> Decisions:
+        """Open the first step."""
+        if self._step:
+            raise ContractError("an episode starts once")
+        self._asked = self._open_step()
+        return self._asked
+
+    def apply(self, answers: Answers) -> Decisions:
+        """Apply the answers to the open batch and ask the next."""
+        check_answers(self._asked, answers)
+        if not self._asked:
+            raise ContractError("the episode is not started, or over")
+        kind = self._asked[0].kind
+        self._happened = []
+        ordered = {decision.seat: answers[decision.seat] for decision in self._asked}
+        if kind == "bid":
+            self._asked = self._bid(ordered)
+        elif kind == "sell":
+            self._asked = self._post(ordered)
+        else:
+            self._asked = self._learn(ordered[OUTSIDE])
+        return self._asked
+
+    @property
+    def events(self) -> list[Event]:
+        """What happened in the last call."""
+        return [row for rows in self._happened for row in rows()]
+
+    @property
+    def standings(self) -> Mapping[str, Mapping[str, int]]:
+        """Funds, units in stock, units sold and profit so far of every retailer."""
+        return {
+            seat: {
+                "funds": account.funds,
+                "stock": sum(account.units),
+                "sold": account.sold,
+                "profit": account.profit,
+            }
+            for seat, account in self._books.accounts.items()
+        }
+
+    @property
+    def result(self) -> Result:
+        """Profit and metrics of every retailer, and the market's indices of the last step."""
+        if not self._over:
+            raise ContractError("the episode is not over")
+        seats = {}
+        for seat, steps in self._seat_steps.items():
+            values, undefined = metrics(steps)
+            seats[seat] = SeatResult(self._books.accounts[seat].profit, values, undefined)
+        last, before = self._records[-1], self._records[-2:-1]
+        return Result(seats, figures(last.market(), before[0].market() if before else None))
+
+    # Each of the following applies one stage and returns the next batch.
+
+    def _open_step(self) -> Decisions:
+        while self._step < self._config.steps:
+            self._step += 1
+            self._rounds = []
+            self._fronts = {}
+            if asked := self._ask_bids():
+                return asked
+            self._close_step(None)  # nobody is left to ask
+        self._over = True
+        return ()
+
+    def _bid(self, answers: Answers) -> Decisions:
+        before = self._rounds[-1] if self._rounds else None
+        funds = {seat: self._books.accounts[seat].funds for seat in answers}
+        cleared = self._procurement.clear(self._step, answers, funds, before)
+        self._rounds.append(cleared)
+        step, turn = self._step, self._asked[0].turn
+        self._happened.append(lambda: self._procurement.events(step, turn, cleared))
+        if not cleared.settling:
+            return self._ask_bids()
+        self._procure(cleared)
+        if self._config.retail == "induced":
+            self._redeem()
+            self._close_step(None)
+            return self._open_step()
+        return self._ask_prices()
+
+    def _post(self, answers: Answers) -> Decisions:
+        for seat, answer in answers.items():
+            self._fronts[seat] = (
+                read(answer.action, self._shelf(seat)) if isinstance(answer, Answer) else CLOSED
+            )
+        return self._ask_similarities() or self._settle()
+
+    def _learn(self, answer: Answer | NoAction) -> Decisions:
+        if not isinstance(answer, Answer):
+            raise ContractError("the outside always answers")
+        asked = self._asked[0].observation.private
+        rows = answer.action["similarities"]
+        if [len(row) for row in rows] != [len(asked["references"])] * len(asked["texts"]):
+            raise ContractError("the outside answered about other texts")
+        for text, row in zip(asked["texts"], rows, strict=True):
+            self._similarities[text] = tuple(int(value) for value in row)
+        convergence = answer.action["convergence"]
+        self._convergence[tuple(asked["crowd"])] = None if convergence is None else int(convergence)
+        return self._settle()
+
+    def _settle(self) -> Decisions:
+        stock = {seat: self._books.accounts[seat].units for seat in self._fronts}
+        self._close_step(
+            sell(self._config, self._seed, self._step, self._fronts, stock, self._similarities)
+        )
+        return self._open_step()
+
+    # Asking.
+
+    def _ask_bids(self) -> Decisions:
+        cleared = self._rounds[-1] if self._rounds else None
+        number = len(self._rounds) + 1
+        if cleared:
+            public: dict[str, Json] = {"round": number, **self._procurement.public(cleared)}
+        else:
+            last = self._records[-1] if self._records else None
+            public = {
+                "round": number,
+                "offers": views.offers(self._config),
+                "market": last.public() if last else None,
+            }
+        return self._ask("bid", number - 1, public, lambda seat: self._bidder(seat, cleared))
+
+    def _ask_prices(self) -> Decisions:
+        cleared = self._rounds[-1]
+        public = self._procurement.public(cleared)
+        return self._ask(
+            "sell", len(self._rounds), public, lambda seat: self._bidder(seat, cleared)
+        )
+
+    def _ask_similarities(self) -> Decisions:
+        if self._config.attention.similarity == "none":
+            return ()
+        crowd = self._crowd()
+        texts = sorted(set(crowd) - self._similarities.keys())
+        if not texts and crowd in self._convergence:
+            return ()
+        if not crowd:
+            return ()
+        private = {
+            "texts": texts,
+            "references": [persona.theme for persona in self._config.personas.values()],
+            "crowd": list(crowd),
+        }
+        observation = Observation(self._rules, {}, private)
+        turn, form = len(self._rounds) + 1, self._forms["similarities"]
+        return (Decision(self._step, turn, OUTSIDE, "similarities", observation, form),)
+
+    def _ask(
+        self,
+        kind: str,
+        turn: int,
+        public: Mapping[str, Json],
+        private: Callable[[str], Mapping[str, Json]],
+    ) -> Decisions:
+        form = self._forms[kind]
+        return tuple(
+            Decision(
+                self._step, turn, seat, kind, Observation(self._rules, public, private(seat)), form
+            )
+            for seat, account in self._books.accounts.items()
+            if account.solvent
+        )
+
+    def _bidder(self, seat: str, cleared: Round | None) -> dict[str, Json]:
+        account = self._books.accounts[seat]
+        view = {
+            "name": self._names[seat],
+            "funds": account.funds,
+            "stock": views.stock(account, self._config.items),
+        }
+        if cleared:
+            view["bids"] = views.bid_feedback(cleared.lines[seat], seat, cleared.clearing)
+        else:
+            view["last"] = self._records[-1].private(seat) if self._records else None
+        if self._config.induced:
+            view["values"] = self._values(seat)
+        return view
+
+    # Settling.
+
+    def _procure(self, cleared: Round) -> None:
+        position = {item: index for index, item in enumerate(self._bases)}
+        for seat, lines in cleared.lines.items():
+            tally = self._books.accounts[seat].tally
+            tally.bid_units, tally.bid_value = procurement.bid_volume(lines, self._bases)
+            for line, award in zip(lines, cleared.clearing.awards[seat], strict=True):
+                if award.units:
+                    self._books.procure(seat, position[line.item], award.units, award.paid)
+
+    def _redeem(self) -> None:
+        induced = self._config.induced
+        assert induced is not None
+        for seat, account in self._books.accounts.items():
+            values = self._values(seat)
+            for index, item in enumerate(self._bases):
+                units = min(account.units[index], induced.units)
+                self._books.sell(seat, index, units, units * values[item])
+
+    def _close_step(self, outcome: RetailOutcome | None) -> None:
+        """Book sales and costs, end the step and keep its record."""
+        step, last = self._step, self._step == self._config.steps
+        books = self._books
+        held = {seat: tuple(account.units) for seat, account in books.accounts.items()}
+        costs: dict[tuple[str, int], int] = {}
+        if outcome:
+            for seat, sold in outcome.seats.items():
+                self._book_sales(books.accounts[seat], seat, sold, costs)
+        for seat, account in books.accounts.items():
+            if not account.solvent:
+                continue
+            holding = sum(
+                units * self._config.holding(item)
+                for units, item in zip(account.units, self._config.items, strict=True)
+            )
+            books.charge(seat, holding, self._config.fixed_cost)
+            if last:
+                books.write_down(seat)
+        tallies = books.close_step()
+        record = StepRecord.of(
+            self._config,
+            step,
+            self._names,
+            books,
+            tallies,
+            self._rounds,
+            self._fronts,
+            outcome,
+            held,
+            costs,
+            self._convergence.get(self._crowd()),
+        )
+        for seat, tally in tallies.items():
+            self._seat_steps[seat].append(_seat_step(step, tally, record.stock[seat]))
+        before = self._records[-1] if self._records else None
+        self._records = [*self._records[-1:], record]
+        turn = self._asked[0].turn if self._asked else 0
+        similarities = self._similarities
+        self._happened.append(lambda: record.events(turn, before, similarities))
+
+    def _book_sales(
+        self, account: Account, seat: str, sold: Any, costs: dict[tuple[str, int], int]
+    ) -> None:
+        tally = account.tally
+        tally.attempts, tally.failed = sold.attempts, sold.failed
+        tally.match_sum, tally.match_buyers = sold.match_sum, sold.match_buyers
+        front = self._fronts[seat]
+        for index, offer in sold.offers.items():
+            tally.asked += offer.asked
+            if offer.sold:
+                price = front.prices[self._config.items[index].item]
+                costs[seat, index] = self._books.sell(seat, index, offer.sold, offer.sold * price)
+
+    # Small views.
+
+    def _crowd(self) -> tuple[str, ...]:
+        return tuple(sorted(front.slogan for front in self._fronts.values() if front.slogan))
+
+    def _shelf(self, seat: str) -> Shelf:
+        account, config = self._books.accounts[seat], self._config
+        anything = config.stockless_offers == "allowed"
+        return Shelf(
+            caps={item.item: config.cap(item) for item in config.items},
+            held={
+                item.item: anything or account.units[index] > 0
+                for index, item in enumerate(config.items)
+            },
+            tick=config.tick,
+            words=config.slogan_words,
+        )
+
+    def _values(self, seat: str) -> dict[str, int]:
+        induced = self._config.induced
+        assert induced is not None
+        return {
+            item: draws(self._seed, "value", self._step, seat, item).integer(
+                induced.low, induced.high
+            )
+            for item in self._bases
+        }
+
+
+def _seat_step(step: int, tally: Tally, stock: int) -> SeatStep:
+    return SeatStep(
+        step=step, profit=tally.profit, stock=stock, revenue=tally.revenue,
+        cost_of_goods=tally.cost_of_goods, holding=tally.holding, fixed=tally.fixed,
+        write_down=tally.write_down, liquidated=tally.liquidated, shortfall=tally.shortfall,
+        sold=tally.sold, won=tally.won, spend=tally.spend, won_value=tally.won_value,
+        bid_units=tally.bid_units, bid_value=tally.bid_value, attempts=tally.attempts,
+        failed=tally.failed, asked=tally.asked, match_sum=tally.match_sum,
+        match_buyers=tally.match_buyers,
+    )  # fmt: skip
+
+
+__all__ = ["EVERYONE", "Arena"]

@@ -1,0 +1,116 @@
+"""Attention: whom a buyer considers, given how well each slogan suits the buyer's persona.
+
+A seller's weight with a persona is exp(lambda x similarity / tau); a buyer considers n sellers
+drawn without replacement with probability proportional to weight (Plackett-Luce). That draw is
+made exactly by giving each seller an exponential time divided by its weight and taking the n
+first. Each seller's times come from a stream of its own, read in buyer order: a change of one
+seller, its slogan or its absence, leaves every other time in place.
+
+Similarities are integers of 1e-6 and weights depend on their differences only, so a constant
+added to all similarities of a persona changes nothing, to the byte.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from market.rng import generator
+
+#: No seller is out of sight altogether.
+LEAST_WEIGHT = 1e-9
+
+#: Buyers whose times are held in memory at once.
+BUYERS_AT_ONCE = 16_384
+
+
+def sizes(patience: Sequence[float], most: int, sellers: int) -> list[int]:
+    """Sellers that a buyer of each persona considers: min(A, max(1, ceil(rho x K_max))).
+
+    Args:
+        patience: rho of each persona.
+        most: K_max.
+        sellers: Sellers there are.
+    """
+    return [min(sellers, max(1, math.ceil(rho * most - 1e-9))) for rho in patience]
+
+
+def weights(
+    similarities: Sequence[Sequence[int]], sensitivities: Sequence[float], temperature: float
+) -> NDArray[np.float64]:
+    """Weights of sellers with personas, relative to the best seller and rounded to 1e-9.
+
+    Args:
+        similarities: Per seller present and per persona, in units of 1e-6.
+        sensitivities: lambda of each persona.
+        temperature: tau.
+
+    Returns:
+        Shape (sellers, personas), each from `LEAST_WEIGHT` to 1.
+    """
+    table = np.empty((len(similarities), len(sensitivities)))
+    for persona, sensitivity in enumerate(sensitivities):
+        column = [row[persona] for row in similarities]
+        best = (max if sensitivity >= 0 else min)(column, default=0)
+        for seller, similarity in enumerate(column):
+            exponent = sensitivity * (similarity - best) / (1e6 * temperature)
+            table[seller, persona] = max(LEAST_WEIGHT, round(math.exp(exponent), 9))
+    return table
+
+
+def considered(
+    seed: int,
+    step: int,
+    sellers: Sequence[str],
+    weight: NDArray[np.float64],
+    size: Sequence[int],
+    persona: NDArray[np.int16],
+    at_once: int = BUYERS_AT_ONCE,
+) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
+    """Draw the sets that buyers consider, a run of buyers at a time.
+
+    Nothing is drawn where everybody considers every seller.
+
+    Args:
+        seed: Seed of the episode.
+        step: Step of the episode.
+        sellers: Seat ids of the sellers present.
+        weight: Shape (sellers, personas), from `weights`.
+        size: Per persona the sellers considered, from `sizes`.
+        persona: Persona of each buyer, in order of arrival.
+        at_once: Buyers per run; no result depends on it.
+
+    Yields:
+        A run of buyers, and for it who considers whom, of shape (sellers, buyers of the run).
+    """
+    some_choose = min(size) < len(sellers)
+    streams = [generator(seed, "attention", step, seller) for seller in sellers]
+    last = np.array(size) - 1
+    for start in range(0, len(persona), at_once):
+        span = slice(start, min(start + at_once, len(persona)))
+        run = persona[span]
+        if some_choose:
+            yield span, _first(streams, weight, last, run)
+        else:
+            yield span, np.ones((len(sellers), len(run)), np.bool_)
+
+
+def _first(
+    streams: Sequence[np.random.Generator],
+    weight: NDArray[np.float64],
+    last: NDArray[np.int_],
+    persona: NDArray[np.int16],
+) -> NDArray[np.bool_]:
+    """Who is among the first, given the rank of the last to be considered per persona."""
+    times = np.empty((len(streams), len(persona)))
+    for seller, stream in enumerate(streams):
+        stream.standard_exponential(out=times[seller])
+        times[seller] /= weight[seller][persona]
+    ranked = times.T.copy()
+    ranked.partition(sorted(set(last.tolist())), axis=1)
+    # Equal times, one pair in 10^16, would both be in.
+    first: NDArray[np.bool_] = times <= ranked[np.arange(len(persona)), last[persona]]
+    return first

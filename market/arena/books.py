@@ -1,0 +1,215 @@
+"""The books of the retailers (law 3): funds, stock at average cost, and what each step brought.
+
+Every movement also goes through a double-entry ledger, and after each step the two are compared.
+The supplier, the buyers, the owners, the costs and the salvage dealer are outside accounts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from market.arena.rules import Item, Salvage, exact
+from market.money import Ledger
+
+MONEY = "money"
+SUPPLIER, BUYERS, OWNERS, COSTS, DEALER, DEFAULT = (
+    "#supplier", "#buyers", "#owners", "#costs", "#dealer", "#default",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one step brought to one retailer; the fields are those of `metrics.SeatStep`."""
+
+    revenue: int = 0
+    cost_of_goods: int = 0
+    holding: int = 0
+    fixed: int = 0
+    write_down: int = 0
+    liquidated: int = 0
+    shortfall: int = 0
+    sold: int = 0
+    won: int = 0
+    spend: int = 0
+    won_value: int = 0
+    bid_units: int = 0
+    bid_value: int = 0
+    attempts: int = 0
+    failed: int = 0
+    asked: int = 0
+    match_sum: int = 0
+    match_buyers: int = 0
+
+    @property
+    def profit(self) -> int:
+        """Profit of the step. A shortfall was due but never paid."""
+        return (
+            self.revenue - self.cost_of_goods - self.holding - self.fixed
+            + self.liquidated + self.shortfall - self.write_down
+        )  # fmt: skip
+
+
+@dataclass(slots=True)
+class Account:
+    """One retailer's funds and stock.
+
+    Attributes:
+        seat: Its seat.
+        funds: Money.
+        units: Units held, per item.
+        cost: What those units cost, per item.
+        profit: Profit of all closed steps.
+        sold: Units sold in all steps.
+        solvent: False once it could not pay; it never comes back.
+        tally: The step under way.
+    """
+
+    seat: str
+    funds: int
+    units: list[int]
+    cost: list[int]
+    profit: int = 0
+    sold: int = 0
+    solvent: bool = True
+    tally: Tally = field(default_factory=Tally)
+
+
+class Books:
+    """The accounts of all retailers and the ledger they must agree with."""
+
+    def __init__(
+        self,
+        seats: Sequence[str],
+        items: Sequence[Item],
+        funds: int,
+        terminal: Salvage | str,
+    ) -> None:
+        self.items = items
+        self.funds = funds
+        self.accounts = {
+            seat: Account(seat, funds, [0] * len(items), [0] * len(items)) for seat in seats
+        }
+        self._salvage = exact(terminal.salvage if isinstance(terminal, Salvage) else 1.0)
+        self._at_cost = not isinstance(terminal, Salvage)
+        self.ledger = Ledger((SUPPLIER, BUYERS, OWNERS, COSTS, DEALER, DEFAULT))
+        for seat in seats:
+            self.ledger.move(MONEY, OWNERS, seat, funds, "initial funds")
+
+    def procure(self, seat: str, item: int, units: int, paid: int) -> None:
+        """Book units won in the auction and what was paid for them."""
+        account = self.accounts[seat]
+        account.funds -= paid
+        account.units[item] += units
+        account.cost[item] += paid
+        account.tally.won += units
+        account.tally.spend += paid
+        account.tally.won_value += units * self.items[item].base
+        self.ledger.move(MONEY, seat, SUPPLIER, paid, "procurement")
+        self.ledger.move(self.items[item].item, SUPPLIER, seat, units, "procurement")
+
+    def sell(self, seat: str, item: int, units: int, revenue: int) -> int:
+        """Book a sale and return the cost of the goods."""
+        account = self.accounts[seat]
+        cost = self._release(account, item, units)
+        account.funds += revenue
+        account.sold += units
+        account.tally.revenue += revenue
+        account.tally.cost_of_goods += cost
+        account.tally.sold += units
+        self.ledger.move(MONEY, BUYERS, seat, revenue, "sale")
+        self.ledger.move(self.items[item].item, seat, BUYERS, units, "sale")
+        return cost
+
+    def charge(self, seat: str, holding: int, fixed: int) -> None:
+        """Take the costs of the step; sell stock at salvage if funds do not cover them.
+
+        A retailer that still cannot pay leaves the market with nothing.
+        """
+        account = self.accounts[seat]
+        due = holding + fixed
+        account.tally.holding += holding
+        account.tally.fixed += fixed
+        if due > account.funds:
+            self._liquidate(account, due - account.funds)
+        paid = min(due, account.funds)
+        account.funds -= paid
+        self.ledger.move(MONEY, seat, COSTS, paid, "costs")
+        if paid < due:
+            account.tally.shortfall = due - paid
+            account.solvent = False
+            self.ledger.move(MONEY, DEFAULT, COSTS, due - paid, "default")
+
+    def write_down(self, seat: str) -> None:
+        """Book, in the last step, the stock's cost less its terminal value."""
+        account = self.accounts[seat]
+        for item, units in enumerate(account.units):
+            cost = account.cost[item]
+            account.tally.write_down += cost - self._terminal_value(item, units, cost)
+
+    def close_step(self) -> dict[str, Tally]:
+        """End the step: check every account against the ledger and hand out the tallies.
+
+        Raises:
+            market.money.ConservationError: If money or goods came from or went to nowhere.
+        """
+        tallies = {}
+        for seat, account in self.accounts.items():
+            self.ledger.expect(seat, MONEY, account.funds)
+            for index, item in enumerate(self.items):
+                self.ledger.expect(seat, item.item, account.units[index])
+            account.profit += account.tally.profit
+            tallies[seat] = account.tally
+            account.tally = Tally()
+        self.ledger.check()
+        return tallies
+
+    def net_worth(self, account: Account) -> int:
+        """Funds and stock at the lesser of average cost and base price."""
+        return account.funds + sum(
+            min(account.cost[index], item.base * account.units[index])
+            for index, item in enumerate(self.items)
+        )
+
+    def stranded(self, account: Account) -> bool:
+        """Whether a retailer holds nothing and can afford nothing."""
+        cheapest = min(item.base for item in self.items)
+        return account.solvent and not any(account.units) and account.funds < cheapest
+
+    def _release(self, account: Account, item: int, units: int) -> int:
+        """Take units from stock at average cost; the remainder of the division stays."""
+        held = account.units[item]
+        cost = account.cost[item] * units // held if units else 0
+        account.units[item] = held - units
+        account.cost[item] -= cost
+        return cost
+
+    def _liquidate(self, account: Account, needed: int) -> None:
+        """Sell stock at salvage, cheapest items first, until `needed` is raised or all is gone."""
+        by_price = sorted(range(len(self.items)), key=lambda index: self.items[index].base)
+        for index in by_price:
+            held, pool = account.units[index], account.cost[index]
+            if needed <= 0:
+                return
+            if not held:
+                continue
+            units = next(
+                (k for k in range(1, held) if self._salvage_value(index, k, held, pool) >= needed),
+                held,
+            )
+            proceeds = self._salvage_value(index, units, held, pool)
+            cost = self._release(account, index, units)
+            account.funds += proceeds
+            account.tally.liquidated += proceeds - cost
+            needed -= proceeds
+            self.ledger.move(MONEY, DEALER, account.seat, proceeds, "liquidation")
+            self.ledger.move(self.items[index].item, account.seat, DEALER, units, "liquidation")
+
+    def _salvage_value(self, item: int, units: int, held: int, pool: int) -> int:
+        cost = pool * units // held
+        return int(self._salvage * min(cost, self.items[item].base * units))
+
+    def _terminal_value(self, item: int, units: int, cost: int) -> int:
+        if self._at_cost or not units:
+            return cost
+        return self._salvage_value(item, units, units, cost)

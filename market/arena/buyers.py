@@ -1,0 +1,218 @@
+"""The population of buyers of a step.
+
+Buyers are numbered in the order in which they arrive, and everything else about them is drawn
+without looking at the number: so arrival is in random order. Each property comes from a stream of
+its own, read in buyer order, one uniform through an inverse CDF (or one word) per buyer. Hence
+buyer k stays who they are when another property is switched off, when the market has other sellers,
+and, unless a property is stratified, when more buyers follow.
+
+Shares are turned into CDFs by plain sums, and draws into buyers by comparisons and single IEEE
+operations: the same buyers on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from market.rng import generator
+
+Draw = Literal["iid", "stratified"]
+
+#: The limit of a buyer who pays any price.
+NO_LIMIT = -1
+
+_FIT_ROUNDS = 10_000
+_FIT_ERROR = 1e-12
+_LAST_BELOW_ONE = 1 - 2**-53
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buyers:
+    """Buyers in order of arrival, one element each in arrays of equal length.
+
+    Attributes:
+        persona: Position of the persona.
+        item: Position of the only item wanted.
+        units: Units wanted.
+        limit: Highest acceptable price per unit, in whole money; `NO_LIMIT` for none.
+        luck: Random word that orders equally cheap sellers for this buyer.
+    """
+
+    persona: NDArray[np.int16]
+    item: NDArray[np.int16]
+    units: NDArray[np.int64]
+    limit: NDArray[np.int64]
+    luck: NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def part(self, span: slice) -> Buyers:
+        """A run of buyers, sharing memory with the whole."""
+        return Buyers(
+            self.persona[span], self.item[span], self.units[span], self.limit[span], self.luck[span]
+        )
+
+
+def draw_buyers(
+    seed: int,
+    step: int,
+    *,
+    demand: int,
+    buyers: int,
+    shares: Sequence[float],
+    supply: Sequence[int],
+    bases: Sequence[int],
+    willingness: Sequence[tuple[float, float] | None] | None = None,
+    affinity: Sequence[Sequence[float]] | None = None,
+    persona_draw: Draw = "iid",
+    item_draw: Draw = "iid",
+) -> Buyers:
+    """Draw the buyers of a step.
+
+    Args:
+        seed: Seed of the episode.
+        step: Step of the episode.
+        demand: Units wanted by all buyers together, at least one each.
+        buyers: Number of buyers.
+        shares: Share of each persona.
+        supply: Units of each item, to which its demand is proportional.
+        bases: Base price of each item.
+        willingness: Per persona the lowest and highest willingness to pay, in multiples of the
+            base price, between which it is uniform; None where any price is paid.
+        affinity: Per persona and item a factor on its chance, fitted so that the shares of
+            personas and of items both hold (`fitted`); None for no difference between personas.
+        persona_draw: `iid`, or `stratified` to hold numbers of buyers to their shares.
+        item_draw: The same for items; with an affinity, within each persona.
+
+    Raises:
+        ValueError: If there are fewer units than buyers, or the affinity cannot be fitted.
+    """
+    if not 0 < buyers <= demand:
+        raise ValueError(f"{demand} units of demand do not go round {buyers} buyers")
+
+    def uniforms(purpose: str) -> NDArray[np.float64]:
+        return generator(seed, purpose, step).random(buyers)
+
+    def choose(
+        uniform: NDArray[np.float64], weights: Sequence[float], draw: Draw, *offset: int | str
+    ) -> NDArray[np.intp]:
+        if draw == "stratified":
+            uniform = _spread(uniform, generator(seed, "strata", step, *offset).random())
+        return np.searchsorted(_cumulative(weights), uniform, side="right")
+
+    persona = choose(uniforms("persona"), shares, persona_draw, "persona").astype(np.int16)
+    item_uniform = uniforms("item")
+    item = np.empty(buyers, np.int16)
+    if affinity is None:
+        item[:] = choose(item_uniform, supply, item_draw, "item")
+    else:
+        for index, row in enumerate(fitted(shares, supply, affinity)):
+            own = persona == index
+            if own.any():
+                item[own] = choose(item_uniform[own], row, item_draw, "item", index)
+    return Buyers(
+        persona=persona,
+        item=item,
+        units=_units(demand, uniforms("units")),
+        limit=_limits(seed, step, persona, item, bases, willingness),
+        luck=generator(seed, "ties", step).integers(2**64, size=buyers, dtype=np.uint64),
+    )
+
+
+def fitted(
+    shares: Sequence[float], supply: Sequence[float], affinity: Sequence[Sequence[float]]
+) -> list[list[float]]:
+    """Fit the joint chance of persona and item by iterative proportional fitting.
+
+    Starting from share x supply x affinity, rows and columns are scaled in turn until both the
+    persona shares and the item shares hold (Deming and Stephan 1940); what the affinity says of
+    odds ratios is kept.
+
+    Returns:
+        Per persona and item the chance of the pair; all sum to 1.
+
+    Raises:
+        ValueError: If zeros in the affinity leave no such table.
+    """
+    rows = [share / sum(shares) for share in shares]
+    columns = [units / sum(supply) for units in supply]
+    table = [
+        [row * column * factor for column, factor in zip(columns, factors, strict=True)]
+        for row, factors in zip(rows, affinity, strict=True)
+    ]
+    for _ in range(_FIT_ROUNDS):
+        for column, target in enumerate(columns):
+            factor = _ratio(target, sum(line[column] for line in table))
+            for line in table:
+                line[column] *= factor
+        error = sum(abs(sum(line) - target) for line, target in zip(table, rows, strict=True))
+        if error <= _FIT_ERROR:
+            return table
+        for line, target in zip(table, rows, strict=True):
+            factor = _ratio(target, sum(line))
+            line[:] = [chance * factor for chance in line]
+    raise ValueError("no demand fits the affinity: its zeros contradict the shares or the supply")
+
+
+def _ratio(target: float, now: float) -> float:
+    if now > 0:
+        return target / now
+    if target > 0:
+        raise ValueError("an affinity of zero leaves an item without buyers or a persona without")
+    return 0.0
+
+
+def _cumulative(weights: Sequence[float]) -> NDArray[np.float64]:
+    """The CDF of weights. It ends at exactly 1, so that no uniform falls past the last weight."""
+    sums = list(accumulate(weights))
+    return np.array([value / sums[-1] for value in sums])
+
+
+def _spread(uniform: NDArray[np.float64], offset: float) -> NDArray[np.float64]:
+    """Systematic sampling: spaced evenly, in the order of the uniforms, from a random offset.
+
+    Each share then receives its expected number of buyers, rounded up or down.
+    """
+    rank = np.empty(len(uniform))
+    rank[np.argsort(uniform, kind="stable")] = np.arange(len(uniform))
+    return np.minimum((rank + offset) / len(uniform), _LAST_BELOW_ONE)
+
+
+def _units(demand: int, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Equal units for all, and one more for the buyers of the smallest uniforms."""
+    each, more = divmod(demand, len(uniform))
+    units = np.full(len(uniform), each, np.int64)
+    if more:
+        last = np.partition(uniform, more - 1)[more - 1]
+        units[uniform < last] += 1
+        on_the_line = np.flatnonzero(uniform == last)
+        units[on_the_line[: demand - units.sum()]] += 1
+    return units
+
+
+def _limits(
+    seed: int,
+    step: int,
+    persona: NDArray[np.int16],
+    item: NDArray[np.int16],
+    bases: Sequence[int],
+    willingness: Sequence[tuple[float, float] | None] | None,
+) -> NDArray[np.int64]:
+    if willingness is None:
+        return np.full(len(item), NO_LIMIT, np.int64)
+    bounded: NDArray[Any] = np.array([bounds is not None for bounds in willingness])
+    low, high = np.array([bounds or (0.0, 0.0) for bounds in willingness]).T
+    uniform = generator(seed, "willingness", step).random(len(item))
+    multiple = low[persona] + (high - low)[persona] * uniform
+    # The allowance keeps 1.15 x 100, which is 114.999... in binary, at 115.
+    price = multiple * np.array(bases, np.float64)[item]
+    limit: NDArray[np.int64] = np.floor(price + 1e-9).astype(np.int64)
+    limit[~bounded[persona]] = NO_LIMIT
+    return limit

@@ -1,0 +1,271 @@
+"""The answer log: how each answer was made, and what was paid for it (`calls.jsonl`).
+
+Beside every journal, which holds only what is reproducible, lies a log of what is not: model,
+tokens, cost, latency, prompts, raw replies, hosts and versions. A record is on disk before its
+answer is used. So a run that died takes the answers it had paid for, but not applied, from here
+(`paid_replies`) and pays nothing twice.
+
+The first line of each writer says where and with what it ran; then comes one line per record.
+Prompts repeat themselves, so each message is stored in the first record that sends it and
+named by its hash in later ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from market.environment import Json
+from market.language import Message, Reply, ToolCall, Usage
+
+#: Version of the file's format.
+FORMAT = 1
+
+#: Longest error text kept, in characters.
+MAX_ERROR = 2_000
+
+#: Packages whose versions may explain an answer.
+PACKAGES = ("market-arena", "litellm", "numpy", "ray", "sentence-transformers", "xllamacpp")
+
+#: Names a call: step, turn, seat and attempt, within its episode.
+CallKey = tuple[int, int, str, int]
+
+
+class CallLogError(RuntimeError):
+    """An answer log that cannot be read; one sentence that names file and line."""
+
+
+class Outcome(StrEnum):
+    """What a record tells."""
+
+    SENT = "sent"  #: the request is about to be sent; what it costs is owed from here on
+    REPLIED = "replied"  #: the model answered
+    PROVIDER_FAILED = "provider_failed"  #: the provider did not answer, retries included
+    SEAT_FAILED = "seat_failed"  #: the agent's own failure: late, crashed, malformed, ...
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One model call, or one failure of a seat.
+
+    Attributes:
+        episode: Id of the episode.
+        step: Step of the decision.
+        turn: Turn of the decision.
+        seat: Seat that was asked.
+        attempt: 0 for the first ask of the decision, counting its re-asks.
+        outcome: What happened.
+        model: The model asked, as configured; None where no model was.
+        messages: The rendered prompt.
+        reply: The raw reply and what it took: model, tokens, cost, latency, tries.
+        cause: The `Cause` of a seat's failure, or the cause of a `ProviderFailure`.
+        error: What went wrong, for people; cut at `MAX_ERROR` characters.
+        host: Where the call was made; None for the writer's own.
+    """
+
+    episode: str
+    step: int
+    turn: int
+    seat: str
+    attempt: int
+    outcome: Outcome
+    model: str | None = None
+    messages: tuple[Message, ...] = ()
+    reply: Reply | None = None
+    cause: str | None = None
+    error: str | None = None
+    host: str | None = None
+
+    @property
+    def key(self) -> CallKey:
+        """What names the call within its episode."""
+        return self.step, self.turn, self.seat, self.attempt
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """An answer log as read.
+
+    Attributes:
+        writers: One mapping per writer, in order: `host`, `python`, `packages`.
+        records: All records, in the order in which they were written.
+    """
+
+    writers: tuple[Mapping[str, Json], ...] = ()
+    records: tuple[CallRecord, ...] = ()
+
+
+def about_this_process() -> dict[str, Json]:
+    """Where and with what this process runs: host, Python and package versions."""
+    return {
+        "host": platform.node(),
+        "python": platform.python_version(),
+        "packages": {name: version for name in PACKAGES if (version := _version(name))},
+    }
+
+
+class CallLog:
+    """Appends to an answer log; may be used from several threads of one process.
+
+    Whoever holds the journal's lock is the one writer. A torn last line is cut on opening.
+
+    Args:
+        path: The file, made when missing.
+        about: What the writer's own line says; by default `about_this_process()`.
+    """
+
+    def __init__(self, path: Path | str, about: Mapping[str, Json] | None = None) -> None:
+        self.path = Path(path)
+        self._lock = threading.Lock()
+        self._stored: set[str] = set()
+        size = 0
+        if self.path.exists():
+            for data, end in _lines(self.path):
+                self._stored.update(data.get("texts", ()))
+                size = end
+        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        os.ftruncate(self._descriptor, size)
+        written = about_this_process() if about is None else about
+        self._write([{"format": FORMAT, **written}])
+
+    def append(self, *records: CallRecord) -> None:
+        """Write records; they are on disk when the call returns.
+
+        Raises:
+            OSError: If they cannot be written.
+            ValueError: If a figure is NaN or infinite.
+        """
+        with self._lock:
+            new: set[str] = set()
+            self._write([self._spell(record, new) for record in records])
+            self._stored |= new
+
+    def close(self) -> None:
+        """Close the file. Safe to call again."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> CallLog:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _spell(self, record: CallRecord, new: set[str]) -> dict[str, Json]:
+        """A record as JSON, with the messages that neither the file nor `new` holds."""
+        error = record.error[:MAX_ERROR] if record.error else None
+        data = asdict(replace(record, messages=(), error=error))
+        data["messages"], data["texts"] = [], {}
+        for message in record.messages:
+            content = asdict(message)
+            name = hashlib.sha256(_dumps(content).encode()).hexdigest()[:32]
+            data["messages"].append(name)
+            if name not in self._stored and name not in new:
+                new.add(name)
+                data["texts"][name] = content
+        return {key: value for key, value in data.items() if value not in (None, [], {})}
+
+    def _write(self, entries: Sequence[Mapping[str, Json]]) -> None:
+        content = "".join([_dumps(entry) + "\n" for entry in entries]).encode()
+        start = os.fstat(self._descriptor).st_size
+        try:
+            if os.write(self._descriptor, content) != len(content):
+                raise OSError(f"{self.path} was written in part")
+            os.fsync(self._descriptor)
+        except OSError:
+            os.ftruncate(self._descriptor, start)
+            raise
+
+
+def read_calls(path: Path | str) -> Calls:
+    """Read an answer log; a missing one is empty, and a torn last line is ignored.
+
+    Raises:
+        CallLogError: If a line other than a torn last one is damaged.
+    """
+    path = Path(path)
+    if not path.exists():
+        return Calls()
+    writers: list[Mapping[str, Json]] = []
+    records: list[CallRecord] = []
+    texts: dict[str, Message] = {}
+    for number, (data, _) in enumerate(_lines(path), 1):
+        try:
+            if "format" in data:
+                writers.append({key: value for key, value in data.items() if key != "format"})
+            else:
+                records.append(_record(data, texts))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise CallLogError(f"{path}, line {number} is no record of a call") from error
+    return Calls(tuple(writers), tuple(records))
+
+
+def paid_replies(calls: Calls) -> dict[CallKey, CallRecord]:
+    """The calls that a model answered, by their key; the latest where there are several."""
+    return {call.key: call for call in calls.records if call.reply is not None}
+
+
+def unsettled(calls: Calls) -> dict[CallKey, CallRecord]:
+    """The requests that were sent and of which nothing came back: they may have cost money."""
+    open_calls: dict[CallKey, CallRecord] = {}
+    for call in calls.records:
+        if call.outcome is Outcome.SENT:
+            open_calls[call.key] = call
+        else:
+            open_calls.pop(call.key, None)
+    return open_calls
+
+
+def _record(data: dict[str, Any], texts: dict[str, Message]) -> CallRecord:
+    for name, content in data.pop("texts", {}).items():
+        texts[name] = Message(**{**content, "tool_calls": _tool_calls(content)})
+    messages = tuple(texts[name] for name in data.pop("messages", ()))
+    raw = data.pop("reply", None)
+    reply = None
+    if raw is not None:
+        reply = Reply(**{**raw, "usage": Usage(**raw["usage"]), "tool_calls": _tool_calls(raw)})
+    outcome = Outcome(data.pop("outcome"))
+    return CallRecord(**data, outcome=outcome, messages=messages, reply=reply)
+
+
+def _tool_calls(data: Mapping[str, Any]) -> tuple[ToolCall, ...]:
+    return tuple(ToolCall(**call) for call in data["tool_calls"])
+
+
+def _lines(path: Path) -> Iterator[tuple[dict[str, Json], int]]:
+    """Yield each whole line, parsed, and the offset of its end."""
+    end = 0
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, 1):
+            if not raw.endswith(b"\n"):
+                return
+            try:
+                data = json.loads(raw)
+            except ValueError as error:
+                raise CallLogError(f"{path}, line {number} is not JSON") from error
+            if not isinstance(data, dict):
+                raise CallLogError(f"{path}, line {number} is no JSON object")
+            end += len(raw)
+            yield data, end
+
+
+def _dumps(data: Json) -> str:
+    # ASCII: a model may write halves of surrogate pairs, which UTF-8 does not know.
+    return json.dumps(data, allow_nan=False, sort_keys=True, separators=(",", ":"))
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

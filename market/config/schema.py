@@ -1,0 +1,152 @@
+"""What a configuration holds, and what others ask of it.
+
+A configuration has two parts. What affects results is `recorded` in a journal's header and
+digested. The rest is operational: it says where and how fast an episode runs, and two runs that
+differ in nothing else have equal journals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from market import canonical, registry, seats
+from market.config import options
+from market.registry import EnvironmentKind
+
+M = TypeVar("M", bound=BaseModel)
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
+#: A name that the registry knows, or `module:NAME`.
+Reference = Annotated[str, Field(pattern=r"^([A-Za-z0-9_-]+|[A-Za-z_][\w.]*:[A-Za-z_]\w*)$")]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+class Retailer(_Model):
+    """One line of the roster: a policy, and how many seats it plays."""
+
+    name: Name
+    """Name in reports. Its seat is called so too; several are `name-1`, `name-2` and so on."""
+    policy: Reference
+    """Name of a policy, or `module:Class` of one's own."""
+    count: Annotated[int, Field(ge=1)] = 1
+    """Seats that play it."""
+    options: dict[str, Any] = {}
+    """Options of the policy; `market list` shows them."""
+
+
+class Encoder(_Model):
+    """The sentence encoder that compares texts."""
+
+    model: str = "all-MiniLM-L6-v2"
+    """Its name."""
+
+
+class Config(_Model):
+    """A checked configuration. In a file, `extends` names the preset or path it builds on."""
+
+    name: Name = "run"
+    """Name of the run, for people. The file's or preset's name where not given."""
+    environment: Reference
+    """Name of the environment, or `module:NAME` of one's own."""
+    seed: int = 0
+    """Seed of everything drawn. Any whole number; 0 is a seed like any other."""
+    rules: dict[str, Any] = {}
+    """The environment's own configuration, every default filled in."""
+    retailers: Annotated[list[Retailer], Field(min_length=1)]
+    """Who competes."""
+    encoder: Encoder = Encoder()
+    """The sentence encoder."""
+
+    inline: bool = False
+    """Operational: play scripted policies in the driver's process, without actors."""
+    retailers_per_actor: Annotated[int, Field(ge=1)] = 1
+    """Operational: seats hosted in one actor."""
+    deadline_seconds: Annotated[float, Field(gt=0)] = 30.0
+    """Operational: time a retailer's own code has for one decision."""
+    address: str | None = None
+    """Operational: address of a Ray cluster; null starts one on this machine."""
+    on_provider_failure: Literal["suspend", "no_action"] = "suspend"
+    """Operational: when a model cannot be reached, stop so that the run can be resumed, or go on
+    without the seat's action."""
+
+    @property
+    def kind(self) -> EnvironmentKind:
+        """What the environment brings."""
+        return registry.environment_kind(self.environment)
+
+
+def recorded(config: Config) -> dict[str, Any]:
+    """What affects results, as it stands in a journal's header."""
+    whole = config.model_dump(mode="json", include=_RECORDED)
+    for retailer in whole["retailers"]:
+        retailer["options"] = _without(retailer["options"], options.OPERATIONAL)
+    return whole
+
+
+def resolved(config: Config) -> dict[str, Any]:
+    """The whole configuration with every default filled in; itself a configuration."""
+    return config.model_dump(mode="json")
+
+
+def rules(config: Config) -> Any:
+    """The rules as the environment's own model."""
+    return parse(registry.load(config.kind.rules), config.rules)
+
+
+def seat_ids(config: Config) -> tuple[str, ...]:
+    """The seats of the roster, in its order."""
+    return seats_of(config.retailers)
+
+
+def policy(config: Config, retailer: Retailer) -> tuple[str, dict[str, Any]]:
+    """What makes a retailer's policy.
+
+    Returns:
+        The `module:Class` of the policy and its options as the class takes them: it is called as
+        `Class(seat=..., seed=..., **options)`.
+    """
+    kind = config.kind
+    model = options.options_model(options.policy_class(kind, retailer.policy))
+    return registry.policy_path(kind, retailer.policy), fields(parse(model, retailer.options))
+
+
+def seats_of(retailers: Sequence[Retailer]) -> tuple[str, ...]:
+    """The seats that some retailers fill.
+
+    Raises:
+        ValueError: If two seats have one id.
+    """
+    return seats.seat_ids([{"name": each.name, "count": each.count} for each in retailers])
+
+
+def parse(model: type[M], data: Any) -> M:
+    """Check plain data against a model.
+
+    Raises:
+        pydantic.ValidationError: If it does not fit.
+    """
+    # As JSON, since what is strict there is what is strict in YAML: a list is a fine tuple and a
+    # text a fine enum, yet "6" is no 6. And in canonical order, as a replay will read it.
+    return model.model_validate_json(canonical.dumps(data), strict=True)
+
+
+def fields(model: BaseModel) -> dict[str, Any]:
+    """The fields of a checked model as Python holds them."""
+    return {name: getattr(model, name) for name in type(model).model_fields}
+
+
+_RECORDED = {"environment", "seed", "rules", "retailers", "encoder"}
+
+
+def _without(value: Any, keys: frozenset[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _without(each, keys) for key, each in value.items() if key not in keys}
+    return value

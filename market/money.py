@@ -1,0 +1,168 @@
+"""Money and goods are whole numbers in a ledger (law 3).
+
+A ledger is double entry over (account, asset): every movement has a source, a target and a
+cause, so what goes out comes in. Whatever stands outside the market (buyers, the bank, the
+supplier) is an account too, one that may run below zero; summed over all accounts every asset
+is 0, always.
+
+The balances and the movements by cause are kept apart, so that `check` compares two records
+and not one with itself. An environment that keeps faster books of its own holds them against
+the ledger with `expect`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+
+class ConservationError(RuntimeError):
+    """Money or goods came from nowhere, or went there. A bug of the environment, never data."""
+
+
+def half_up(numerator: int, denominator: int) -> int:
+    """The whole number nearest to a fraction; a half goes up, towards plus infinity.
+
+    Raises:
+        ValueError: If the denominator is not above 0.
+    """
+    if denominator <= 0:
+        raise ValueError(f"the denominator must be above 0, not {denominator}")
+    return (2 * numerator + denominator) // (2 * denominator)
+
+
+def floor_share(total: int, part: int, whole: int) -> int:
+    """The share `part / whole` of a total, rounded down; what is lost stays with the total.
+
+    Raises:
+        ValueError: If `whole` is not above 0, or the share is not between nothing and all.
+    """
+    if whole <= 0 or not 0 <= part <= whole:
+        raise ValueError(f"{part} of {whole} is no share")
+    return total * part // whole
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """All movements of one asset from one account to another for one cause.
+
+    Attributes:
+        asset: What moved.
+        source: Whose it was.
+        target: Whose it became.
+        cause: Why.
+        amount: How much, in whole units of the asset.
+        moves: In how many movements.
+    """
+
+    asset: str
+    source: str
+    target: str
+    cause: str
+    amount: int
+    moves: int
+
+
+class Ledger:
+    """Balances per account and asset, changed by movements alone.
+
+    Args:
+        outside: Accounts that stand outside the market and may run below zero.
+        overdraft: Assets, such as money on credit, of which an account inside may hold less
+            than nothing at a check.
+    """
+
+    __slots__ = ("_balances", "_flows", "_opening", "_outside", "_overdraft")
+
+    def __init__(self, outside: Iterable[str], overdraft: Iterable[str] = ()) -> None:
+        self._outside = frozenset(outside)
+        self._overdraft = frozenset(overdraft)
+        self._balances: dict[tuple[str, str], int] = {}
+        self._opening: dict[tuple[str, str], int] = {}
+        self._flows: dict[tuple[str, str, str, str], list[int]] = {}
+
+    def move(self, asset: str, source: str, target: str, amount: int, cause: str) -> None:
+        """Move an amount. Nothing, and something to oneself, is no movement.
+
+        Raises:
+            ConservationError: If the amount is negative or no Python integer.
+        """
+        if type(amount) is not int or amount < 0:
+            raise ConservationError(
+                f"{cause}: cannot move {amount!r} {asset} from {source} to {target}"
+            )
+        if amount == 0 or source == target:
+            return
+        balances = self._balances
+        giver, taker = (source, asset), (target, asset)
+        balances[giver] = balances.get(giver, 0) - amount
+        balances[taker] = balances.get(taker, 0) + amount
+        name = (asset, source, target, cause)
+        flow = self._flows.get(name)
+        if flow is None:
+            self._flows[name] = [amount, 1]
+        else:
+            flow[0] += amount
+            flow[1] += 1
+
+    def balance(self, account: str, asset: str) -> int:
+        """How much of an asset an account holds; 0 for one that was never moved to or from."""
+        return self._balances.get((account, asset), 0)
+
+    @property
+    def balances(self) -> Mapping[tuple[str, str], int]:
+        """Every balance by (account, asset), as a copy."""
+        return dict(self._balances)
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """The movements since the last `close`, summed by cause, in the order of their first."""
+        return tuple(Flow(*name, *sums) for name, sums in self._flows.items())
+
+    def expect(self, account: str, asset: str, amount: int) -> None:
+        """Hold a figure of other books against the ledger.
+
+        Raises:
+            ConservationError: If they differ.
+        """
+        held = self._balances.get((account, asset), 0)
+        if held != amount:
+            raise ConservationError(
+                f"{account} should hold {amount} {asset}, but the ledger says {held}"
+            )
+
+    def check(self) -> None:
+        """Check that nothing was made or lost and that no account inside is overdrawn.
+
+        Raises:
+            ConservationError: If an asset does not sum to 0, a balance is not its opening
+                balance and what moved since, or an account inside holds less than nothing.
+        """
+        sums: dict[str, int] = {}
+        for (account, asset), amount in self._balances.items():
+            sums[asset] = sums.get(asset, 0) + amount
+            if amount < 0 and account not in self._outside and asset not in self._overdraft:
+                raise ConservationError(f"{account} holds {amount} {asset}")
+        for asset, amount in sums.items():
+            if amount:
+                raise ConservationError(f"{amount} {asset} came from nowhere")
+        moved = dict(self._opening)
+        for (asset, source, target, _), (amount, _) in self._flows.items():
+            moved[source, asset] = moved.get((source, asset), 0) - amount
+            moved[target, asset] = moved.get((target, asset), 0) + amount
+        for (account, asset), amount in self._balances.items():
+            came = moved.get((account, asset), 0)
+            if came != amount:
+                raise ConservationError(f"{account} holds {amount} {asset}, but {came} moved there")
+
+    def close(self) -> tuple[Flow, ...]:
+        """Check, read out the movements of the period and begin the next.
+
+        Raises:
+            ConservationError: As `check`.
+        """
+        self.check()
+        flows = self.flows
+        self._flows.clear()
+        self._opening = dict(self._balances)
+        return flows

@@ -1,0 +1,97 @@
+"""Which environments there are, and what each brings.
+
+An environment is one folder whose `__init__` holds an `EnvironmentKind`. It is found by name, or
+as `module:NAME` when it lives outside this project. Classes are named by `module:Class` and
+imported when used, so that a retailer's process loads one policy and not all of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+#: The environments of this project.
+ENVIRONMENTS: Mapping[str, str] = {"arena": "market.arena:ENVIRONMENT"}
+
+#: The policies that serve every environment.
+POLICIES: Mapping[str, str] = {
+    "idle": "market.policies.idle:Idle",
+    "random": "market.policies.random:Random",
+    "replay": "market.policies.replay:Replay",
+    "llm": "market.policies.llm:LanguageModel",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentKind:
+    """What an environment's folder brings.
+
+    Attributes:
+        name: Its name in configurations.
+        rules_version: Grows when equal answers would give another game.
+        rules: `module:Class` of the pydantic model of its own configuration (`rules:`).
+        environment: `module:Class`, called as `Class(rules, seats, seed)`.
+        policies: Its own policies, name to `module:Class`.
+        prompts: `module:Class` that puts its decisions into words for language models.
+        events: `module:NAME` of the tuple of its event classes, one table each.
+    """
+
+    name: str
+    rules_version: int
+    rules: str
+    environment: str
+    policies: Mapping[str, str] = field(default_factory=dict)
+    prompts: str = "market.policies.prompts:JsonPrompts"
+    events: str = ""
+
+
+class UnknownName(LookupError):
+    """A name that nothing answers to; the message lists what there is."""
+
+
+def load(path: str) -> Any:
+    """Import what `module:name` names.
+
+    Raises:
+        UnknownName: If there is no such module or no such name in it.
+    """
+    module_name, _, attribute = path.partition(":")
+    try:
+        return getattr(importlib.import_module(module_name), attribute)
+    except ModuleNotFoundError as error:
+        if error.name is None or not module_name.startswith(error.name):
+            raise
+        raise UnknownName(f"there is no module `{module_name}`") from error
+    except AttributeError as error:
+        raise UnknownName(f"module `{module_name}` has no `{attribute}`") from error
+
+
+def environment_kind(name: str) -> EnvironmentKind:
+    """Find an environment by name or as `module:NAME`.
+
+    Raises:
+        UnknownName: If there is none.
+    """
+    path = ENVIRONMENTS.get(name, name)
+    if ":" not in path:
+        raise UnknownName(f"unknown environment `{name}`; there are {', '.join(ENVIRONMENTS)}")
+    kind = load(path)
+    if not isinstance(kind, EnvironmentKind):
+        raise UnknownName(f"`{path}` is no EnvironmentKind")
+    return kind
+
+
+def policy_path(kind: EnvironmentKind, name: str) -> str:
+    """The `module:Class` of a policy, found by name or given as such.
+
+    Raises:
+        UnknownName: If the environment knows no such policy.
+    """
+    known = {**POLICIES, **kind.policies}
+    if name in known:
+        return known[name]
+    if ":" in name:
+        return name
+    raise UnknownName(f"unknown policy `{name}`; there are {', '.join(sorted(known))}")
