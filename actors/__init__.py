@@ -1,0 +1,1 @@
+"""Who plays, and where: hosts of retailers, episodes, language models, Ray, the command line."""

@@ -40,9 +40,13 @@ def _section(title: str, rows: Iterable[tuple[str, str]]) -> str:
     width = max((len(name) for name, _ in rows), default=0) + 2
     lines = [title]
     for name, text in rows:
-        first = f"  {name:<{width}}"
+        start = f"  {name:<{width}}"
         lines += textwrap.wrap(
-            text or "-", 100, initial_indent=first, subsequent_indent=" " * len(first)
+            text or "-",
+            width=100,
+            initial_indent=start,
+            subsequent_indent=" " * len(start),
+            break_on_hyphens=False,
         )
     return "\n".join(lines) + "\n"
 

@@ -35,7 +35,8 @@ _TOLD = (
     ("market.journal.header", "JournalError"),
     ("market.journal.lock", "LockedError"),
     ("market.replay", "ReplayError"),
-    ("embeddings.errors", "EncoderError"),
+    ("market.calls", "CallLogError"),
+    ("embeddings.encoder", "EncoderError"),
     ("actors.errors", "UserError"),
 )
 
@@ -125,7 +126,9 @@ def report(
         _journals(folder)
 
         from market.study.report import write_report
+        from market.tables import write_tables
 
+        write_tables(folder)
         typer.echo(f"Wrote {write_report(folder)}.")
 
 

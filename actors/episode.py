@@ -51,7 +51,7 @@ class Language(Protocol):
 class Outside(Protocol):
     """Who knows facts from outside the market."""
 
-    async def answer(self, decision: Decision) -> Answer:
+    async def answer(self, decision: Decision) -> Answer | ProviderFailure:
         """Answer a decision of the seat `OUTSIDE`."""
         ...
 
@@ -147,7 +147,7 @@ class Episode:
         self._open: Decisions = ()
         self._given: Mapping[str, Said | Silent] = {}
 
-    def start(self) -> State:
+    async def start(self) -> State:
         """Begin the episode."""
         self._open = self._environment.start()
         return self._state()
@@ -191,7 +191,11 @@ class Episode:
         for part in await asyncio.gather(*parts):
             found.update(part)
         self._given = {seat: _settled(found[seat]) for seat in asked}
-        broken = [o.message for o in found.values() if isinstance(o, ProviderFailure)]
+        owed = [
+            outcome.message
+            for seat, outcome in found.items()
+            if isinstance(outcome, ProviderFailure) and (self._suspend or seat == OUTSIDE)
+        ]
         first = self._open[0]
         return Gathered(
             first.step,
@@ -199,11 +203,13 @@ class Episode:
             self._chain.extend(self._open),
             {seat: said.text for seat, said in self._given.items()},
             {s: said.detail for s, said in self._given.items() if isinstance(said, Silent)},
-            owed=broken[0] if broken and self._suspend else None,
+            owed=owed[0] if owed else None,
         )
 
     async def _ask_outside(self, decision: Decision) -> dict[str, Said | Silent | ProviderFailure]:
         answer = await self._outside.answer(decision)
+        if isinstance(answer, ProviderFailure):
+            return {OUTSIDE: answer}
         said = bounded(answer, decision.form, limit=None)
         if isinstance(said, Silent):
             raise RuntimeError(f"the answer from outside is malformed: {said.detail}")
@@ -228,10 +234,7 @@ class Episode:
             if not requests:
                 return found
             answered = await asyncio.gather(
-                *(
-                    self._call(asked[seat], request, calls)
-                    for seat, request in requests.items()
-                )
+                *(self._call(asked[seat], request, calls) for seat, request in requests.items())
             )
             replies = {}
             for seat, reply in zip(requests, answered, strict=True):

@@ -25,7 +25,7 @@ from market.language import Reply
 SPAWNS = 3
 
 
-class ProcessDied(RuntimeError):
+class ProcessDiedError(RuntimeError):
     """The process is gone, and with it whatever it was doing."""
 
 
@@ -36,7 +36,7 @@ class Process(Protocol):
         """Call a method of its `Retailers`.
 
         Raises:
-            ProcessDied: If it dies before it answers.
+            ProcessDiedError: If it dies before it answers.
         """
         ...
 
@@ -59,7 +59,9 @@ class _Past:
             self._pairs[seat].append((ask, said))
 
     def of(self, seats: Sequence[str]) -> dict[str, list[tuple[Ask, Said | Silent]]]:
-        return {seat: [(ask.only([seat]), said) for ask, said in self._pairs[seat]] for seat in seats}
+        return {
+            seat: [(ask.only([seat]), said) for ask, said in self._pairs[seat]] for seat in seats
+        }
 
 
 class LocalHost:
@@ -141,14 +143,16 @@ class ProcessHost:
         if stale:
             await self._restore(stale)
 
-    async def _attempt(self, method: str, argument: Any, seats: Sequence[str]) -> Mapping[str, Outcome]:
+    async def _attempt(
+        self, method: str, argument: Any, seats: Sequence[str]
+    ) -> Mapping[str, Outcome]:
         try:
             return await self._timed(method, argument)
         except TimeoutError:
             if len(seats) == 1:
                 await self._replace()
                 return {seats[0]: self._late()}
-        except ProcessDied:
+        except ProcessDiedError:
             pass
         await self._replace()
         return await self._one_by_one(seats)
@@ -162,7 +166,7 @@ class ProcessHost:
                 continue
             except TimeoutError:
                 outcomes[seat] = self._late()
-            except ProcessDied as death:
+            except ProcessDiedError as death:
                 outcomes[seat] = Silent(Cause.CRASHED, f"its process died twice: {death}")
             await self._replace()
             await self._restore(seats[index + 1 :])
@@ -200,7 +204,7 @@ class ProcessHost:
                 assert self._process is not None
                 await self._process.call("restore", self._past.of(seats))
                 return
-            except ProcessDied:
+            except ProcessDiedError:
                 if not left:
                     raise
                 await self._replace()

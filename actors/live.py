@@ -47,16 +47,24 @@ class PlainWatcher:
         )
 
     def progressed(self, progress: Progress) -> None:
-        """Say how a step ended, when the next one begins."""
+        """Say how a step ended, once the next one is asked."""
         if self._last is not None and progress.step > self._last.step:
-            _line(self._console, _step_line(self._last))
+            self._say(self._last.step, progress)
         self._last = progress
 
     def finished(self, summary: Mapping[str, Any]) -> None:
         """Say how the last step and the episode ended."""
         if self._last is not None:
-            _line(self._console, _step_line(self._last))
+            self._say(self._last.step, self._last)
         self._console.print(results(summary))
+
+    def _say(self, step: int, progress: Progress) -> None:
+        parts = [f"step {step}/{progress.steps}", *_spent_so_far(progress)]
+        for seat in ranked(progress.standings)[:1]:
+            row = progress.standings[seat]
+            figures = ", ".join(f"{name} {value:,}" for name, value in row.items())
+            parts.append(f"first {seat} ({figures})")
+        _line(self._console, ", ".join(parts))
 
 
 class LiveWatcher:
@@ -96,7 +104,8 @@ def standings(plan: Plan, progress: Progress) -> Group:
             Text(f"{policy} ({model})" if model else policy),
             *(Text(f"{row[column]:,}" if column in row else "") for column in columns),
         )
-    return Group(Text(f"{plan.name}  {_state(progress)}"), table)
+    state = [f"step {progress.step}/{progress.steps}", progress.phase, *_spent_so_far(progress)]
+    return Group(Text(f"{plan.name}: {', '.join(part for part in state if part)}"), table)
 
 
 def results(summary: Mapping[str, Any]) -> Group:
@@ -118,12 +127,14 @@ def results(summary: Mapping[str, Any]) -> Group:
         )
     figures = [
         f"{name} {_figure(value)}"
-        for name, value in summary.get("indices", {}).items()
+        for name, value in summary["indices"].items()
         if value is None or isinstance(value, int | float)
     ]
     lines = [f"Market: {', '.join(figures)}"] if figures else []
-    if summary.get("calls"):
-        lines.append(f"Models: {_spent(summary['calls'], summary['tokens'], summary['cost_usd'])}")
+    if summary["calls"]:
+        read, written = summary["tokens"]["prompt"], summary["tokens"]["completion"]
+        tokens = None if read is None or written is None else read + written
+        lines.append(f"Spent: {_spent(summary['calls'], tokens, summary['cost_usd'])}")
     return Group(table, *(Text(line) for line in lines))
 
 
@@ -135,26 +146,17 @@ def ranked(rows: Mapping[str, Mapping[str, int]]) -> Sequence[str]:
     return sorted(rows, key=lambda seat: -rows[seat].get(column, 0))
 
 
-def _step_line(progress: Progress) -> str:
-    best = ranked(progress.standings)[:1]
-    told = [
-        f"{seat} " + " ".join(f"{name} {value:,}" for name, value in row.items())
-        for seat, row in ((seat, progress.standings[seat]) for seat in best)
-    ]
-    return "; first: ".join([_state(progress), *told])
-
-
-def _state(progress: Progress) -> str:
-    parts = [f"step {progress.step}/{progress.steps}", progress.phase, f"{progress.seconds:.1f} s"]
+def _spent_so_far(progress: Progress) -> list[str]:
+    parts = [f"{progress.seconds:.1f} s"]
     if progress.calls:
         parts.append(_spent(progress.calls, progress.tokens, progress.cost_usd))
-    return ", ".join(parts)
+    return parts
 
 
 def _spent(calls: int, tokens: int | None, cost_usd: float | None) -> str:
-    known = "" if tokens is None else f", {tokens:,} tokens"
+    known = "tokens unknown" if tokens is None else f"{tokens:,} tokens"
     cost = "cost unknown" if cost_usd is None else f"${cost_usd:,.4f}"
-    return f"{calls:,} calls{known}, {cost}"
+    return f"{calls:,} model calls, {known}, {cost}"
 
 
 def _figure(value: float | None) -> str:

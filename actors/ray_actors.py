@@ -9,21 +9,38 @@ module is loaded by every retailer's process.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import ray
 from ray.actor import ActorHandle
 from ray.exceptions import RayActorError, RayTaskError
 
-from actors.hosts import ProcessDied
+from actors.hosts import ProcessDiedError
 from actors.retailer import Ask, Casting, Outcome, Past, Retailers, Stage
 from market.environment import Answer, Decision
-from market.language import ProviderFailure, Reply, Request
-
-_actor = ray.remote(num_cpus=0, max_restarts=0, max_task_retries=0)
+from market.language import ModelSettings, ProviderFailure, Reply, Request
 
 
-@_actor
+def start(kind: type, *arguments: Any, at_once: int | None = None) -> ActorHandle[Any]:
+    """Start an actor of one of the classes below.
+
+    Args:
+        kind: The class.
+        arguments: What it is made with.
+        at_once: Calls that an asynchronous actor works on at once; Ray's default where not given.
+    """
+    options = {} if at_once is None else {"max_concurrency": at_once}
+    handle: ActorHandle[Any] = _exported(kind).options(**options).remote(*arguments)
+    return handle
+
+
+@cache
+def _exported(kind: type) -> Any:
+    """The class as Ray knows it, told to the cluster once."""
+    return ray.remote(num_cpus=0, max_restarts=0, max_task_retries=0)(kind)
+
+
 class RetailerActor:
     """The policies of some seats, in a process of their own."""
 
@@ -62,7 +79,7 @@ class RetailerProcess:
         except RayTaskError:
             raise
         except RayActorError as error:
-            raise ProcessDied(type(error).__name__) from error
+            raise ProcessDiedError(type(error).__name__) from error
 
     async def kill(self) -> None:
         """Kill the actor."""
@@ -71,18 +88,17 @@ class RetailerProcess:
 
 async def spawn_retailers(castings: Sequence[Casting], stage: Stage) -> RetailerProcess:
     """Start a retailer actor. Its first call waits for it."""
-    return RetailerProcess(RetailerActor.remote(castings, stage))
+    return RetailerProcess(start(RetailerActor, castings, stage))
 
 
-@_actor
 class MarketActor:
     """One episode, stepped by the driver. Its retailers are its own and die with it."""
 
-    def __init__(self, plan: Any, language: Any, outside: Any) -> None:
+    def __init__(self, script: Any, language: Any, outside: Any) -> None:
         from actors.staging import stage_processes
 
         self._episode, self._hosts = stage_processes(
-            plan, spawn_retailers, RemoteLanguage(language), RemoteOutside(outside)
+            script, spawn_retailers, RemoteLanguage(language), RemoteOutside(outside)
         )
 
     async def start(self) -> Any:
@@ -90,7 +106,7 @@ class MarketActor:
         import asyncio
 
         await asyncio.gather(*(host.start() for host in self._hosts))
-        return self._episode.start()
+        return await self._episode.start()
 
     async def gather(self) -> AsyncIterator[Any]:
         """See `Episode.gather`."""
@@ -122,7 +138,6 @@ class RemoteMarket:
         return await self._handle.apply.remote()
 
 
-@_actor
 class LanguageActor:
     """Calls models for all retailers: the only process that imports litellm."""
 
@@ -130,6 +145,10 @@ class LanguageActor:
         from actors.language.client import LanguageClient
 
         self._client = LanguageClient()
+
+    async def check(self, settings: ModelSettings) -> str | None:
+        """See `LanguageClient.check`."""
+        return self._client.check(settings)
 
     async def complete(self, request: Request) -> Reply | ProviderFailure:
         """See `LanguageClient.complete`."""
@@ -153,7 +172,6 @@ class RemoteLanguage:
         return reply
 
 
-@_actor
 class EncoderActor:
     """Compares texts. It imports torch when a text is not in the cache, and not before."""
 
@@ -162,19 +180,22 @@ class EncoderActor:
 
         self._facts = EncodedFacts(model)
 
-    def answer(self, decision: Decision) -> Answer:
-        """See `EncodedFacts.answer`."""
+    def problem(self) -> str | None:
+        """See `EncodedFacts.problem`."""
+        return self._facts.problem()
+
+    def answer(self, decision: Decision) -> Answer | ProviderFailure:
+        """See `EncodedFacts.answer_now`."""
         return self._facts.answer_now(decision)
 
 
 class RemoteOutside:
     """An `episode.Outside` that is an encoder actor."""
 
-    def __init__(self, handle: ActorHandle[Any] | None) -> None:
+    def __init__(self, handle: ActorHandle[Any]) -> None:
         self._handle = handle
 
-    async def answer(self, decision: Decision) -> Answer:
+    async def answer(self, decision: Decision) -> Answer | ProviderFailure:
         """See `EncodedFacts.answer`."""
-        assert self._handle is not None
-        answer: Answer = await self._handle.answer.remote(decision)
+        answer: Answer | ProviderFailure = await self._handle.answer.remote(decision)
         return answer

@@ -29,10 +29,10 @@ class Progress:
     """How far the episode is.
 
     Attributes:
-        step: The step that is played, from 1.
+        step: Step that is asked next, from 1; at the end the last one.
         steps: Steps of the episode.
         turn: Turn within the step, from 0.
-        phase: What is being asked, such as `bid`.
+        phase: What is asked next, such as `bid`; empty at the end.
         standings: A few live figures per seat, as the environment names them.
         calls: Model calls so far.
         tokens: Tokens read and written so far, where known.

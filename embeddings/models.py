@@ -62,7 +62,8 @@ def model_identity(name: str) -> str:
     folder = local_folder(name)
     if folder is None:
         # A model that is fetched later, or lives on another machine, is told by its name alone.
-        label, parts = name, [name, cached_commit(name) or "main"]
+        snapshot = cached_folder(name)
+        label, parts = name, [name, snapshot.name if snapshot else "main"]
     else:
         label = PACKAGED_MODEL if name in _PACKAGED_NAMES else folder.resolve().name
         try:
@@ -74,8 +75,11 @@ def model_identity(name: str) -> str:
     return f"{label}:{hashlib.sha256(known.encode()).hexdigest()[:32]}"
 
 
-def cached_commit(name: str) -> str | None:
-    """The commit of a hub's model in the user's cache; None if it is not there.
+def cached_folder(name: str) -> Path | None:
+    """The folder in the user's cache that holds a model of the hub; None if it is not there.
+
+    A model whose `modules.json` was never asked for was fetched by another library, in part:
+    loaded as it is, it would be given a pooling that is not its own.
 
     Raises:
         EncoderError: If the hub could have no model of this name.
@@ -86,10 +90,12 @@ def cached_commit(name: str) -> str | None:
     cache = os.environ.get("SENTENCE_TRANSFORMERS_HOME")
     try:
         for repository in _repositories(name):
-            for file in _ROOT_FILES:
-                found = try_to_load_from_cache(repository, file, cache_dir=cache)
-                if isinstance(found, str):
-                    return Path(found).parent.name
+            found = try_to_load_from_cache(repository, "modules.json", cache_dir=cache)
+            if found is not None and not isinstance(found, str):
+                # The hub is known to have no such file: a plain model of transformers.
+                found = try_to_load_from_cache(repository, "config.json", cache_dir=cache)
+            if isinstance(found, str):
+                return Path(found).parent
     except HFValidationError:
         raise EncoderError(f"`{name}` can be the name of no model; {_remedy()}") from None
     return None

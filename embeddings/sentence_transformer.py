@@ -16,7 +16,7 @@ import numpy as np
 from embeddings.encoder import EncoderError, Vectors, bounded
 from embeddings.models import (
     PACKAGED_MODEL,
-    cached_commit,
+    cached_folder,
     hub_is_offline,
     local_folder,
     require_on_hub,
@@ -85,9 +85,11 @@ def _load(name: str) -> Any:
     folder = local_folder(name)
     if folder is not None:
         return _construct(name, str(folder), local_only=True)
-    if cached_commit(name) is not None:
+    snapshot = cached_folder(name)
+    if snapshot is not None:
+        # By its folder: given a name, the hub's client uses the network even when told not to.
         try:
-            return _construct(name, name, local_only=True)
+            return _construct(name, str(snapshot), local_only=True)
         except EncoderError:
             # A download that was broken off leaves a part, which the hub can complete.
             if hub_is_offline():

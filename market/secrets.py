@@ -24,6 +24,5 @@ def forbidden_key(name: str) -> bool:
     that only speak of secrets or of tokens of text are none: `api_key_env`, `max_tokens`,
     `token_budget`, `input_cost_per_token`.
     """
-    return any(
-        _SECRET.search(_SEPARATORS.sub("", part)) for part in re.split(r"[.\[\]/]", name.lower())
-    )
+    parts = re.split(r"[.\[\]/]", name.lower())
+    return any(_SECRET.search(_SEPARATORS.sub("", part)) for part in parts)

@@ -26,7 +26,7 @@ from actors.language.backoff import Backoff
 from actors.language.litellm_transport import LitellmTransport
 from actors.language.local import MODEL, LocalModel, LocalModelError
 from actors.language.redaction import known_keys, redacted
-from actors.language.transport import Completion, FailureCause, Transport, AttemptError
+from actors.language.transport import AttemptError, Completion, FailureCause, Transport
 from market.language import ModelSettings, ProviderFailure, Reply, Request, ToolCall, Usage
 
 #: The name of the packaged model in configurations.
@@ -213,8 +213,8 @@ def _failure(
         return ProviderFailure(trouble.cause, detail)
     if len(detail) > _DETAIL_LENGTH:
         detail = detail[:_DETAIL_LENGTH].rstrip() + "..."
+    elif not detail.endswith("."):
+        detail += "."
     times = "" if tries == 1 else f" ({tries} tries)"
     sentence = f"The model {settings.model!r} {_SAYINGS[trouble.cause]}{times}: {detail}"
-    return ProviderFailure(
-        trouble.cause, sentence if detail.endswith((".", "...")) else f"{sentence}."
-    )
+    return ProviderFailure(trouble.cause, sentence)

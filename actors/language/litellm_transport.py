@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from actors.language.stream import Assembly, Tap
-from actors.language.transport import Completion, FailureCause, AttemptError
+from actors.language.transport import AttemptError, Completion, FailureCause
 from market.environment import Json
 
 #: Read by litellm when it is imported. It must fetch nothing and read no `.env` file.
@@ -118,10 +118,10 @@ class LitellmTransport:
 def _load() -> Any:
     """Import litellm, quiet and offline."""
     os.environ.update(_ENVIRONMENT)
-    import litellm
-
     for name in _LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    import litellm
+
     litellm.suppress_debug_info = True
     litellm.drop_params = False
     litellm.num_retries = None
@@ -157,6 +157,7 @@ def _refused(error: Exception) -> bool:
 
 
 def _attempt_error(error: Exception) -> AttemptError:
+    error = getattr(error, "original_exception", None) or error
     status = getattr(error, "status_code", None)
     detail = _PREFIX.sub("", str(error))
     if "litellm" in detail:  # advice on litellm's own switches

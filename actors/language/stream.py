@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from actors.language.transport import Completion, AttemptError
+from actors.language.transport import AttemptError, Completion
 from market.language import Finish, ToolCall
 
 _CUT: Final = frozenset({"length", "max_tokens"})

@@ -10,49 +10,20 @@ from market.language import Message, Request
 
 #: Parameters that are the client's business; `extra` may not set them.
 RESERVED: Final = frozenset(
-    [
-        "model",
-        "messages",
-        "stream",
-        "stream_options",
-        "tools",
-        "response_format",
-        "max_tokens",
-        "temperature",
-        "timeout",
-        "api_base",
-        "base_url",
-        "api_key",
-        "num_retries",
-        "max_retries",
-        "retry_policy",
-        "fallbacks",
-        "mock_response",
-    ]
+    {
+        *("model", "messages", "tools", "response_format", "max_tokens", "temperature"),
+        *("stream", "stream_options", "timeout", "api_base", "base_url", "api_key"),
+        *("num_retries", "max_retries", "retry_policy", "fallbacks", "mock_response"),
+    }
 )
 
-#: What OpenAI's strict mode understands of JSON schema, besides the shape of objects.
+#: What OpenAI's strict mode understands of JSON schema.
 _STRICT_WORDS: Final = frozenset(
-    [
-        "type",
-        "properties",
-        "required",
-        "additionalProperties",
-        "items",
-        "enum",
-        "const",
-        "anyOf",
-        "description",
-        "title",
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "multipleOf",
-        "minItems",
-        "maxItems",
-        "pattern",
-    ]
+    {
+        *("type", "properties", "required", "additionalProperties", "items", "enum", "const"),
+        *("anyOf", "description", "title", "pattern", "minItems", "maxItems"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    }
 )
 
 
@@ -86,9 +57,9 @@ def parameters(request: Request, with_schema: bool) -> dict[str, Json]:
 
 
 def is_strict(schema: Json) -> bool:
-    """Whether OpenAI's strict mode takes a schema: a closed object whose every property is required.
+    """Whether OpenAI's strict mode takes a schema: closed objects, every property required.
 
-    A provider rejects a strict schema that is not, and one that is not strict only guides a model.
+    What is called strict and is not, a provider rejects; what is not strict only guides a model.
     """
     return isinstance(schema, Mapping) and schema.get("type") == "object" and _closed(schema)
 

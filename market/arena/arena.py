@@ -55,6 +55,8 @@ class Arena:
         self._seed = seed
         self._names = public_names(seats, seed)
         self._bases = {item.item: item.base for item in rules.items}
+        self._caps = {item.item: rules.cap(item) for item in rules.items}
+        self._holding = [rules.holding(item) for item in rules.items]
         self._books = Books(seats, rules.items, rules.funds(len(seats)), rules.terminal_stock)
         self._procurement = Procurement(rules, self._names, seed)
         self._rules = views.public_rules(rules, len(seats))
@@ -299,8 +301,7 @@ class Arena:
             if not account.solvent:
                 continue
             holding = sum(
-                units * self._config.holding(item)
-                for units, item in zip(account.units, self._config.items, strict=True)
+                units * cost for units, cost in zip(account.units, self._holding, strict=True)
             )
             books.charge(seat, holding, self._config.fixed_cost)
             if last:
@@ -349,7 +350,7 @@ class Arena:
         account, config = self._books.accounts[seat], self._config
         anything = config.stockless_offers == "allowed"
         return Shelf(
-            caps={item.item: config.cap(item) for item in config.items},
+            caps=self._caps,
             held={
                 item.item: anything or account.units[index] > 0
                 for index, item in enumerate(config.items)

@@ -1,4 +1,4 @@
-"""Public names of retailers, drawn per episode so that no name carries a reputation between them."""
+"""Public names of retailers, drawn per episode: no name carries a reputation to the next."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def public_names(seats: Sequence[str], seed: int) -> dict[str, str]:
     for seat in seats:
         stream = draws(seed, "public name", seat)
         while True:
-            letters = (stream.choice(_CONSONANTS) + stream.choice(_VOWELS) for _ in range(syllables))
+            letters = (
+                stream.choice(_CONSONANTS) + stream.choice(_VOWELS) for _ in range(syllables)
+            )
             name = "".join(letters).capitalize()
             if name not in taken:
                 break

@@ -222,7 +222,8 @@ class StepRecord:
     def _front_rows(
         self, turn: int, seat: str, front: Storefront, similarities: Mapping[str, Sequence[int]]
     ) -> list[Event]:
-        outcome, rows = self._sold(seat), []
+        outcome = self._sold(seat)
+        rows: list[Event] = []
         match = outcome.match_sum / outcome.match_buyers if outcome.match_buyers else None
         rows.append(
             Slogan(
@@ -244,9 +245,7 @@ class StepRecord:
             )  # fmt: skip
         for line in front.refused:
             price = max(-(2**62), min(2**62, line.price))
-            rows.append(
-                Refusal(self.step, turn, seat, "price", line.item[:64], price, line.reason)
-            )
+            rows.append(Refusal(self.step, turn, seat, "price", line.item[:64], price, line.reason))
         rows += [Refusal(self.step, turn, seat, "slogan", "", None, note) for note in front.notes]
         return rows
 

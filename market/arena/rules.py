@@ -194,6 +194,11 @@ class ArenaRules(Model):
         supply = sum(self.quantity(item) for item in self.items)
         return round_half_up(supply * exact(self.demand_ratio))
 
+    @property
+    def decisions_per_seat(self) -> int:
+        """Decisions of one retailer in an episode, if it stays solvent."""
+        return self.steps * (self.bidding_rounds + (self.retail == "market"))
+
     def cap(self, item: Item) -> int | None:
         """The highest valid price of an item, a multiple of the tick; None without a cap."""
         if self.price_cap is None:

@@ -17,33 +17,40 @@ from market.policies.policy import History
 from market.policies.tokens import estimate_tokens, fitting
 from market.policies.untrusted import clean, number, quote
 
+#: Tokens of the line that says what was left out, which the room does not count.
+NOTE_TOKENS = 12
+
 #: Characters shown of the name of an item or a retailer.
 NAME_LIMIT = 40
 
 _Object = Mapping[str, Any]
 
 
-def state(decision: Decision) -> str:
-    """Where the retailer stands and what is asked."""
+def state(decision: Decision, alone: bool) -> str:
+    """Where the retailer stands and what is asked.
+
+    Args:
+        decision: What it must decide.
+        alone: Whether nothing was told in this step before, or not any more.
+    """
     rules, public = decision.observation.rules, decision.observation.public
     private = decision.observation.private
     round_number, rounds = decision.turn + 1, rules["bidding_rounds"]
     lines = []
     if decision.kind == "sell":
-        lines.append(f"Bids settled: {_won(private['bids'])}")
-        lines.append(f"Now sell (step {decision.step} of {rules['steps']}).")
+        lines.append(f"Settled: {_won(private['bids'])} Now sell.")
     elif decision.turn == 0:
         lines.append(f"You are {private['name']}. Step {decision.step} of {rules['steps']}.")
     else:
-        lines.append(f"Round {decision.turn}, provisional: {_won(private['bids'])}")
+        lines.append(f"Round {decision.turn}: {_won(private['bids'])}")
     if decision.kind == "bid" and rounds > 1:
-        last = ", which settles" if round_number == rounds else ""
-        lines.append(f"Bidding round {round_number} of {rounds}{last}.")
+        last = ", the last" if round_number == rounds else ""
+        lines.append(f"Bid, round {round_number} of {rounds}{last}.")
     lines.append(f"Funds {private['funds']}.")
-    if decision.turn == 0 or decision.kind == "sell":
+    if alone or decision.kind == "sell":
         lines.append(stock(decision))
-        if private.get("values") is not None:
-            lines.append(f"Worth of a unit to you: {_listed(private['values'])}.")
+        if "values" in private:
+            lines.append(f"Value of a unit to you: {_listed(private['values'])}.")
     changed = _changed_offers(rules, public.get("offers", ()))
     if changed:
         lines.append(f"The supplier now offers (units@base): {changed}.")
@@ -78,23 +85,20 @@ def feedback(decision: Decision, room: int) -> list[str]:
     kept = fitting(lines, room)
     if len(kept) == len(lines):
         return kept
-    note = "(Left out: {} lines of results.)"
-    kept = fitting(lines, room - estimate_tokens(note) - 3)
-    return [*kept, note.format(len(lines) - len(kept))]
+    return [*kept, f"(Left out: {len(lines) - len(kept)} lines.)"]
 
 
 def earlier_steps(decision: Decision, earlier: History, room: int) -> list[str]:
     """What earlier steps brought, newest first, in at most so many tokens."""
     told: list[str] = []
     for step, lines in _steps(decision, earlier):
-        before = f" and all of steps 1 to {step - 1}" if step > 2 else " and step 1" * (step - 1)
-        note = f"(Left out: {{}} lines of step {step}{before}.)"
-        # Unless this is the first step there may be more to leave out than lines of this one.
         whole = sum(estimate_tokens(line) + 1 for line in lines)
-        spare = estimate_tokens(note) + 3
-        if whole + (spare if step > 1 else 0) > room:
-            kept = fitting(lines, room - spare)
-            return [*told, *kept, note.format(len(lines) - len(kept))]
+        if whole > room:
+            kept = fitting(lines, room)
+            left_out = f"{len(lines) - len(kept)} lines of step {step}, " if kept else ""
+            last = step - 1 if kept else step
+            steps = f"steps 1 to {last}" if last > 1 else "step 1" * last
+            return [*told, *kept, f"(Left out: {(left_out + steps).removesuffix(', ')}.)"]
         told += lines
         room -= whole
     return told
@@ -188,11 +192,11 @@ def _rival_bids(decision: Decision) -> list[str]:
 
 def _won(bids: list[_Object]) -> str:
     if not bids:
-        return "you bid for nothing."
+        return "no bids."
     units = sum(line["quantity"] for line in bids if line["awarded"] or not line["reason"])
     void = sum(1 for line in bids if line["reason"] and not line["awarded"])
     return (
-        f"you won {sum(line['awarded'] for line in bids)} of {number(units)} units for "
+        f"won {sum(line['awarded'] for line in bids)} of {number(units)} units for "
         f"{sum(line['paid'] for line in bids)}{f'; {void} lines void' if void else ''}."
     )
 

@@ -81,7 +81,10 @@ def answer_forms(rules: ArenaRules) -> Mapping[str, Form]:
         "required": ["prices", "slogan"],
         "additionalProperties": False,
     }
-    row = {"type": "array", "items": {"type": "integer", "minimum": -1_000_000, "maximum": 1_000_000}}
+    row = {
+        "type": "array",
+        "items": {"type": "integer", "minimum": -1_000_000, "maximum": 1_000_000},
+    }
     similarities = {
         "type": "object",
         "properties": {
@@ -94,7 +97,9 @@ def answer_forms(rules: ArenaRules) -> Mapping[str, Form]:
     bid_line = {"item": first.item, "quantity": 1, "price": first.base}
     return {
         "bid": Form(bid, {"bids": [bid_line]}),
-        "sell": Form(sell, {"prices": {first.item: first.base}, "slogan": "Good things, fair prices"}),
+        "sell": Form(
+            sell, {"prices": {first.item: first.base}, "slogan": "Good things, fair prices"}
+        ),
         "similarities": Form(similarities, {"similarities": [[0]], "convergence": None}),
     }
 

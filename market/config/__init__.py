@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from market.config.documents import ConfigError
 from market.config.loading import configure, load
-from market.config.presets import Preset, presets
 from market.config.schema import (
     Config,
     Encoder,
@@ -24,6 +23,7 @@ from market.config.schema import (
     rules,
     seat_ids,
 )
+from market.config.sources import Preset, presets
 
 __all__ = [
     "Config",

@@ -12,7 +12,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic_core import ErrorDetails
 
 from market.config.documents import ConfigError
-from market.config.presets import Layer, suggestion
+from market.config.sources import Layer, suggestion
 
 #: Where a value stands: names of mappings, positions in lists.
 Key = tuple[str | int, ...]

@@ -132,6 +132,14 @@ class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, _data: Any) -> bool:
         return True
 
+    def represent_str(self, data: str) -> yaml.ScalarNode:
+        # Other line ends than \n survive in double quotes only.
+        odd = not data.replace("\n", "").isprintable()
+        return self.represent_scalar("tag:yaml.org,2002:str", data, style='"' if odd else None)
+
+
+_Dumper.add_representer(str, _Dumper.represent_str)
+
 
 _CORE = [
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),

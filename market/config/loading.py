@@ -17,8 +17,8 @@ from market.config import options
 from market.config.complaints import Key, complaint, invalid, unknown
 from market.config.documents import ConfigError
 from market.config.overrides import override
-from market.config.presets import Layer, find, layers, merged
 from market.config.schema import Config, Retailer, fields, parse, seats_of
+from market.config.sources import Layer, find, layers, merged
 from market.environment import OUTSIDE
 from market.registry import EnvironmentKind, UnknownName
 from market.secrets import forbidden_key

@@ -7,7 +7,7 @@ from typing import Any
 
 from market.config import documents
 from market.config.documents import ConfigError
-from market.config.presets import Layer
+from market.config.sources import Layer
 
 
 def override(data: dict[str, Any], text: str) -> tuple[Layer, dict[str, Any]]:

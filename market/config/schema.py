@@ -69,6 +69,8 @@ class Config(_Model):
     """Operational: play scripted policies in the driver's process, without actors."""
     retailers_per_actor: Annotated[int, Field(ge=1)] = 1
     """Operational: seats hosted in one actor."""
+    actors_per_node: Annotated[int, Field(ge=1)] = 60
+    """Operational: most retailer actors that are started; each takes some 50 MB and 0.2 s."""
     deadline_seconds: Annotated[float, Field(gt=0)] = 30.0
     """Operational: time a retailer's own code has for one decision."""
     address: str | None = None

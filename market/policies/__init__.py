@@ -1,0 +1,1 @@
+"""Policies that serve every environment, and what a policy is."""

@@ -20,8 +20,9 @@ from market import canonical
 from market.environment import Answer, Cause, Decision, Json, NoAction
 from market.language import Message, ModelSettings, Reply, Request, Structured
 from market.policies.policy import History, Policy
-from market.policies.prompts import NO_ANSWER, Prompts, only_json
+from market.policies.prompts import Prompts, only_json
 from market.policies.replies import ReplyError, read
+from market.policies.tokens import estimate_messages
 from market.policies.untrusted import clean
 from market.registry import load
 
@@ -143,30 +144,36 @@ class LanguageModel(Policy):
             problem = f"it was cut off after {self.max_tokens} tokens; answer in fewer"
         elif spent:
             return self._close(NoAction(Cause.MALFORMED))
-        # Each re-ask shows the last failure only: earlier ones would fill the prompt.
-        asked = self._prompts.messages(self._history, self._decision)
         self._asked = Request(
             model=self._settings,
-            messages=(*asked, *self._complaint(reply, problem)),
+            messages=self._complaint(reply, problem),
             schema=self._asked.schema,
             tools=self._asked.tools,
             attempt=self._asked.attempt + 1,
         )
         return self._asked
 
-    def _complaint(self, reply: Reply, problem: str) -> tuple[Message, Message]:
-        """The failed reply, shortened, and one line that says what is wrong with it."""
+    def _complaint(self, reply: Reply, problem: str) -> tuple[Message, ...]:
+        """The conversation once more, ending with one line that says what was wrong.
+
+        A failed reply is shown again, shortened, if it was an attempt and there is room: a small
+        model goes on as it sees itself begin. Only the last failure is told of.
+        """
         assert self._decision is not None
-        written = " ".join([reply.text, *(f"{c.name}({c.arguments})" for c in reply.tool_calls)])
+        asked = self._prompts.messages(self._history, self._decision)
         example = canonical.dumps(self._prompts.example(self._decision))
         how = only_json(example)
         if self._decision.form.tools:
             names = ", ".join(tool.name for tool in self._decision.form.tools)
             how = f"Call one or more of the tools {names}. Written out, calls look like:\n{example}"
-        return (
-            Message("assistant", clean(written, ECHO) or NO_ANSWER),
-            Message("user", f"Your answer was not accepted: {problem}.\n{how}"),
-        )
+        text = f"Your answer was not accepted: {problem}.\n{how}"
+        if reply.tool_calls or "{" in reply.text:
+            calls = (f"{call.name}({call.arguments})" for call in reply.tool_calls)
+            written = Message("assistant", clean(" ".join([reply.text, *calls]), ECHO))
+            longer = (*asked, written, Message("user", text))
+            if estimate_messages(longer) <= self.prompt_tokens:
+                return longer
+        return (*asked[:-1], Message("user", f"{asked[-1].content}\n\n{text}"))
 
     def _close(self, given: Given) -> Given:
         """End the turn and remember what was applied."""

@@ -6,7 +6,8 @@ the history itself. Its shape is the same for every environment:
 - the first message holds the rules, equal for every seat and step of an episode, so that a
   server can keep what it has read;
 - a step is one conversation that only grows: what is seen, the own answer as it was applied,
-  what is seen next. A new step begins a new one, with what is worth remembering of earlier steps
+  what is seen next. A turn without an answer has no message of the assistant, for small models
+  would copy it; what is told next follows in the same message of the user. A new step begins a new one, with what is worth remembering of earlier steps
   in its first message, as far as the budget goes;
 - the last message ends with an example of the answer, possible in this very situation.
 
@@ -16,6 +17,7 @@ can say it better brings its own class.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from market import canonical
@@ -25,8 +27,8 @@ from market.policies.policy import History
 from market.policies.tokens import estimate_messages, estimate_tokens, fitting
 from market.policies.untrusted import cleaned
 
-#: What stands where an answer would, in a turn that passed without one.
-NO_ANSWER = "(no answer)"
+#: Begins what is told after a turn that passed without an answer.
+NO_ANSWER = "(You gave no valid answer, so nothing was done.)"
 
 #: Most characters of one text inside an observation.
 TEXT_LIMIT = 2_000
@@ -85,8 +87,13 @@ class JsonPrompts:
         dropped = _dropped(exchanges, room)
         if dropped:
             past.append(f"(Left out: turns after the first of this step, {dropped} of them.)")
-        start = Message("user", "\n".join([*past, opening]))
-        return (rules, start, *(message for told in exchanges[dropped:] for message in told))
+        conversation = told([rules], "\n".join([*past, opening]))
+        for message in (message for exchange in exchanges[dropped:] for message in exchange):
+            if message.role == "user":
+                conversation = told(conversation, message.content)
+            else:
+                conversation.append(message)
+        return tuple(conversation)
 
     def example(self, decision: Decision) -> Json:
         """The example that the environment gives."""
@@ -135,27 +142,27 @@ class JsonPrompts:
         """An own answer and what was shown after it."""
         question = self._question(after, explained)
         if not turn.form.tools or isinstance(given, NoAction) or not given.action:
-            return [answered(given), Message("user", self._shown(after) + question)]
+            return [*answered(given), Message("user", self._shown(after) + question)]
         calls = tuple(
             ToolCall(f"call-{turn.step}-{turn.turn}-{i}", call["tool"], _plain(call["arguments"]))
             for i, call in enumerate(given.action)
         )
         results: Json = after.observation.private.get("results")
-        told = isinstance(results, list | tuple) and len(results) == len(calls)
-        texts = [spelled(result) for result in results] if told else ["(done)"] * len(calls)
+        known = isinstance(results, list | tuple) and len(results) == len(calls)
+        texts = [spelled(result) for result in results] if known else ["(done)"] * len(calls)
         return [
             Message("assistant", "", tool_calls=calls),
             *(
                 Message("tool", text, tool_call_id=call.id)
                 for call, text in zip(calls, texts, strict=True)
             ),
-            Message("user", self._shown(after, without_results=told) + question),
+            Message("user", self._shown(after, without_results=known) + question),
         ]
 
 
 def only_json(example: str) -> str:
     """The words with which every question for JSON ends, its one-line example last."""
-    return f"Answer with one JSON object and nothing else, for example:\n{example}"
+    return f"Answer with one JSON object only, like:\n{example}"
 
 
 def split(history: History, decision: Decision) -> tuple[History, History]:
@@ -166,9 +173,17 @@ def split(history: History, decision: Decision) -> tuple[History, History]:
     return history[:cut], history[cut:]
 
 
-def answered(given: Answer | NoAction) -> Message:
-    """An own past answer as the assistant's message, in the spelling that was applied."""
-    return Message("assistant", NO_ANSWER if isinstance(given, NoAction) else _plain(given.action))
+def answered(given: Answer | NoAction) -> list[Message]:
+    """An own past answer as the assistant's message, in the spelling that was applied, if any."""
+    return [] if isinstance(given, NoAction) else [Message("assistant", _plain(given.action))]
+
+
+def told(conversation: Sequence[Message], text: str) -> list[Message]:
+    """A conversation with one more text of the user, so that roles take turns."""
+    if conversation[-1].role != "user":
+        return [*conversation, Message("user", text)]
+    joined = f"{conversation[-1].content}\n\n{NO_ANSWER}\n{text}"
+    return [*conversation[:-1], Message("user", joined)]
 
 
 def spelled(value: Json) -> str:
@@ -191,10 +206,11 @@ def _past(earlier: History, room: int) -> list[str]:
 
 def _remembered(turn: tuple[Decision, Answer | NoAction]) -> str:
     decision, given = turn
+    said = _plain(given.action) if isinstance(given, Answer) else "none"
     return (
         f"Earlier, step {decision.step}, turn {decision.turn}: everyone saw "
         f"{spelled(decision.observation.public)}, you alone "
-        f"{spelled(decision.observation.private)}; your answer: {answered(given).content}"
+        f"{spelled(decision.observation.private)}; your answer: {said}"
     )
 
 

@@ -65,8 +65,7 @@ class _Sample:
             case "object":
                 return self._object(schema)
             case "string":
-                length = self._length(schema, "Length")
-                return "".join(self.draws.choice(_LETTERS) for _ in range(length))
+                return self._text(self._length(schema, "Length"))
             case "integer":
                 return self.draws.integer(*self._bounds(schema))
             case "number":
@@ -79,7 +78,8 @@ class _Sample:
     def _object(self, schema: Json) -> dict[str, Json]:
         """Every required field, each other one with even chance.
 
-        Where names are free but listed (`propertyNames`), each is used with even chance too.
+        Where further names are allowed, it uses each of those that are listed (`propertyNames`)
+        with even chance, and makes some up where none are.
         """
         required = schema.get("required", ())
         fields = schema.get("properties", {})
@@ -91,10 +91,18 @@ class _Sample:
         chosen |= {name: None for name in required if name not in fields}
         others = schema.get("additionalProperties")
         if isinstance(others, dict):
-            for name in schema.get("propertyNames", {}).get("enum", ()):
+            names = schema.get("propertyNames", {}).get("enum")
+            if names is None:
+                names = [
+                    self._text(self.longest) for _ in range(self._length(schema, "Properties"))
+                ]
+            for name in names:
                 if name not in fields and self.draws.uniform() < 0.5:
                     chosen[name] = self.value(others)
         return chosen
+
+    def _text(self, length: int) -> str:
+        return "".join(self.draws.choice(_LETTERS) for _ in range(length))
 
     def _kind(self, schema: Json) -> str:
         named = schema.get("type")

@@ -30,7 +30,7 @@ class Replay(Policy):
         """Read the recording.
 
         Raises:
-            OSError: If it cannot be read.
+            JournalError: If it cannot be read.
             ValueError: If no batch of it asks the seat.
         """
         seat = self.of or self.seat

@@ -21,6 +21,8 @@ OPENING_TOKENS = 3
 WORD = 9
 #: Characters of a run of punctuation that one token covers.
 RUN = 2
+#: Percentage added: names and rare words take more tokens than their length tells.
+SAFETY = 5
 
 _PIECES = re.compile(r"(?P<word>[A-Za-z]+)|(?P<run>[!-/:-@\[-`{-~]+)|(?P<one>\d|\n| (?=\d)|  +)")
 _WIDE = re.compile(r"[^\x00-\x7f]+")
@@ -37,7 +39,7 @@ def estimate_tokens(text: str) -> int:
             tokens += -(-size // RUN)
         else:
             tokens += 1
-    return tokens
+    return -(-tokens * (100 + SAFETY) // 100)
 
 
 def estimate_messages(messages: Iterable[Message]) -> int:

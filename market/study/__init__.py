@@ -1,0 +1,1 @@
+"""What recorded markets show: indices, figures, reports."""

@@ -203,7 +203,7 @@ def index_panels(view: RunView) -> list[Spec]:
             traces,
             {
                 "xaxis": _steps_axis(view.steps, 1),
-                "yaxis": {"tickformat": number, "nticks": 5},
+                "yaxis": {"tickformat": number, "nticks": 5, "rangemode": "tozero"},
                 "margin": {"l": 42, "r": 8, "t": 6, "b": 24},
                 "hovermode": "x unified",
             },
@@ -230,23 +230,35 @@ def price_panels(view: RunView) -> list[Spec]:
         groups = [("scripted", Style(), quiet)] if quiet else []
         groups += [
             (seat, style[seat], [offer for offer in offers if offer.seat == seat])
-            for seat in sorted({o.seat for o in offers if style[o.seat].colour}, key=place.__getitem__)
+            for seat in sorted(
+                {o.seat for o in offers if style[o.seat].colour}, key=place.__getitem__
+            )
         ]
         traces = [
             _offer_trace(name, look, group, item, most, place) for name, look, group in groups
         ]
         traces.append(_paid_trace(offers, item))
-        cap = [] if item.cap is None else [_level(item.cap / item.base, "dot", "var(--soft)")]
+        asked = [offer.price / item.base for offer in offers]
+        low, high = min(1.0, *asked), max(1.0, *asked)
+        room = 0.08 * (high - low or 1)
+        shapes = [_level(1.0, "solid", "var(--axis)")]
+        if item.cap is not None:
+            shapes.append(_level(item.cap / item.base, "dot", "var(--soft)"))
         panel = _figure(
             f"prices-{len(panels)}",
-            f"Prices of {label(item.item)} per step in multiples of the base price {item.base}",
+            f"Prices of {clean(item.item)} per step in multiples of the base price {item.base}",
             traces,
             {
                 "xaxis": _steps_axis(view.steps, 1) | {"range": [0.5, view.steps + 0.5]},
-                "yaxis": {"tickformat": ".2~f", "nticks": 6, "ticksuffix": "×"},
+                "yaxis": {
+                    "tickformat": ".2~f",
+                    "nticks": 6,
+                    "ticksuffix": "×",
+                    "range": [low - room, high + room],
+                },
                 "margin": {"l": 46, "r": 8, "t": 6, "b": 24},
                 "hovermode": "closest",
-                "shapes": [_level(1.0, "solid", "var(--axis)"), *cap],
+                "shapes": shapes,
             },
         )
         note = f"{clean(item.tier)} · base {count(item.base)}" + (
@@ -288,9 +300,9 @@ def _offer_trace(
         "hovertemplate": "%{text}<extra></extra>",
         "marker": {
             "color": look.variable,
-            "opacity": 0.9 if look.colour else 0.6,
+            "opacity": 0.9 if look.colour else 0.7,
             "size": [
-                round(5 + 9 * sqrt(offer.sold / most), 2) if offer.sold else 5 for offer in offers
+                round(5 + 7 * sqrt(offer.sold / most), 2) if offer.sold else 5 for offer in offers
             ],
             "symbol": [look.symbol + ("" if offer.sold else "-open") for offer in offers],
             "line": {"width": 1, "color": "var(--paper)" if look.colour else look.variable},

@@ -6,9 +6,9 @@ import json
 import unicodedata
 from typing import Any
 
-#: Controls, surrogates, private use and unassigned characters; of formats only those that turn
-#: the direction of a line are hostile, the rest joins letters and emoji.
-_UNSHOWN = frozenset({"Cc", "Cs", "Co", "Cn"})
+#: Controls, surrogates and private use; of formatting characters only those that turn the
+#: direction of a line are hostile, the rest joins letters and emoji.
+_UNSHOWN = frozenset({"Cc", "Cs", "Co"})
 _DIRECTION = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 #: What stands for an unknown figure.
@@ -17,14 +17,12 @@ UNKNOWN = "unknown"
 
 def clean(text: str) -> str:
     """An untrusted text on one line: white space single, what cannot be shown replaced."""
-    shown = "".join(
-        "\ufffd"
-        if character in _DIRECTION
-        or (unicodedata.category(character) in _UNSHOWN and not character.isspace())
-        else character
-        for character in text
-    )
-    return " ".join(shown.split())
+    return " ".join(_shown(text).split())
+
+
+def clean_block(text: str) -> str:
+    """An untrusted text of several lines, each as it stands; what cannot be shown replaced."""
+    return "\n".join(_shown(line) for line in text.splitlines())
 
 
 def count(value: int | float | None, unknown: str = UNKNOWN) -> str:
@@ -63,3 +61,13 @@ def script_json(value: Any) -> str:
     """JSON that can stand inside a script element: nothing in it ends the element or the line."""
     spelled = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return spelled.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _shown(text: str) -> str:
+    return "".join(
+        "\ufffd"
+        if character in _DIRECTION
+        or (unicodedata.category(character) in _UNSHOWN and not character.isspace())
+        else character
+        for character in text
+    )

@@ -5,6 +5,7 @@ import shutil
 import socket
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -109,7 +110,7 @@ def test_an_impossible_name_is_an_error_for_people(name: str) -> None:
 def test_without_a_network_an_unknown_name_fails_fast_with_one_sentence() -> None:
     start = time.perf_counter()
     said = run_python(NO_NETWORK + ASK_THE_HUB, HF_HUB_OFFLINE="0")
-    assert time.perf_counter() - start < 15
+    assert time.perf_counter() - start < 30
     assert "`nobody/no-such-encoder` is not, or not wholly, in the local cache" in said["error"]
     assert "cannot be asked for it" in said["error"]
     assert "\n" not in said["error"]
@@ -129,24 +130,26 @@ def test_a_hub_that_never_answers_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         start = time.perf_counter()
         said = run_python(ASK_THE_HUB, HF_HUB_OFFLINE="0", HF_ENDPOINT=_address(silent))
-    assert time.perf_counter() - start < 20
+    assert time.perf_counter() - start < 30
     assert "cannot be asked for it" in said["error"]
 
 
+class KnowsNothing(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(404)
+        self.send_header("X-Error-Code", "RepoNotFound")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
 def test_a_name_that_the_hub_does_not_know_is_said_to_be_unknown() -> None:
-    answer = b"HTTP/1.1 404 N\r\nX-Error-Code: RepoNotFound\r\nContent-Length: 0\r\n\r\n"
-    with socket.create_server(("127.0.0.1", 0)) as hub:
-
-        def answer_once() -> None:
-            connection, _ = hub.accept()
-            with connection:
-                connection.recv(65536)
-                connection.sendall(answer)
-
-        server = threading.Thread(target=answer_once, daemon=True)
-        server.start()
-        said = run_python(ASK_THE_HUB, HF_HUB_OFFLINE="0", HF_ENDPOINT=_address(hub))
-        server.join(10)
+    with ThreadingHTTPServer(("127.0.0.1", 0), KnowsNothing) as hub:
+        threading.Thread(target=hub.serve_forever, daemon=True).start()
+        said = run_python(ASK_THE_HUB, HF_HUB_OFFLINE="0", HF_ENDPOINT=_address(hub.socket))
+        hub.shutdown()
     assert "shows no model `nobody/no-such-encoder`: check the name" in said["error"]
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import pickle
 import shutil
 from pathlib import Path
@@ -124,27 +123,44 @@ print(json.dumps({"tried": len(tried), "shape": rows.shape}))
     assert said == {"tried": 0, "shape": [1, 384]}
 
 
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+LOAD_BY_NAME = """
+import json
+from embeddings import EncoderError, SentenceTransformerEncoder, model_identity
+said = {"identity": model_identity("somebody/tiny")}
+try:
+    said["rows"] = SentenceTransformerEncoder("somebody/tiny").encode(["cheap"]).tolist()
+except EncoderError as error:
+    said["error"] = str(error)
+print(json.dumps(said | {"tried": len(tried)}))
+"""
+
+
+def users_cache(home: Path, model: Path) -> Path:
+    """Lay out a folder as the hub's client does; returns where the model's files lie."""
+    repository = home / "models--somebody--tiny"
+    (repository / "refs").mkdir(parents=True)
+    (repository / "refs" / "main").write_text(COMMIT)
+    return Path(shutil.copytree(model, repository / "snapshots" / COMMIT))
+
+
 def test_a_model_in_the_users_cache_is_loaded_without_the_network(
     tiny_qwen3: Path, tmp_path: Path
 ) -> None:
-    commit = "0123456789abcdef0123456789abcdef01234567"
-    repository = tmp_path / "models--somebody--tiny"
-    shutil.copytree(tiny_qwen3, repository / "snapshots" / commit)
-    (repository / "refs").mkdir()
-    (repository / "refs" / "main").write_text(commit)
+    users_cache(tmp_path, tiny_qwen3)
     said = run_python(
-        NO_NETWORK
-        + """
-import json
-from embeddings import SentenceTransformerEncoder, model_identity
-before = model_identity("somebody/tiny")
-rows = SentenceTransformerEncoder("somebody/tiny").encode(["cheap"])
-print(json.dumps({"tried": len(tried), "rows": rows.tolist(), "identity": before}))
-""",
-        HF_HUB_OFFLINE="0",
-        SENTENCE_TRANSFORMERS_HOME=str(tmp_path),
+        NO_NETWORK + LOAD_BY_NAME, HF_HUB_OFFLINE="0", SENTENCE_TRANSFORMERS_HOME=str(tmp_path)
     )
     assert said["tried"] == 0
-    here = SentenceTransformerEncoder(str(tiny_qwen3)).encode(["cheap"])
-    assert json.dumps(said["rows"]) == json.dumps(here.tolist())
+    assert said["rows"] == SentenceTransformerEncoder(str(tiny_qwen3)).encode(["cheap"]).tolist()
     assert said["identity"] != model_identity("somebody/tiny")
+
+
+def test_a_model_that_another_library_cached_in_part_is_not_taken_for_whole(
+    tiny_qwen3: Path, tmp_path: Path
+) -> None:
+    (users_cache(tmp_path, tiny_qwen3) / "modules.json").unlink()
+    said = run_python(
+        NO_NETWORK + LOAD_BY_NAME, HF_HUB_OFFLINE="1", SENTENCE_TRANSFORMERS_HOME=str(tmp_path)
+    )
+    assert "is not, or not wholly, in the local cache" in said["error"]

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from market.arena.policies import plans
-from market.arena.policies.clearing import Clearing
+from market.arena.policies.learned_bids import LearnedBids
 from market.arena.policies.plans import Ware
 from market.arena.policies.response import Response
 from market.arena.policies.slogans import THEMES
-from market.environment import Decision, Observation
+from market.environment import Decision, Json, Observation
 
 
 @dataclass
-class Adaptive(Clearing):
+class Adaptive(LearnedBids):
     """Bids what was enough to win, asks what earns most, and holds what it expects to sell.
 
     Attributes:
@@ -29,9 +28,9 @@ class Adaptive(Clearing):
     slogan: str = THEMES["hype"]
     appetite: float = 1.5
     limit: float = 2.0
-    margin: float = 0.15
+    margin: float = 0.05
     highest: float = 3.0
-    choke: float = 2.2
+    choke: float = 2.6
     belief: float = 2.0
     growth: float = 1.5
 
@@ -43,14 +42,20 @@ class Adaptive(Clearing):
         self.held: dict[str, int] = {}
         self.target: dict[str, float] = {}
         self.worth: dict[str, float] = {}
+        self.retailers = 1
+        #: The rule for stock at the end, once the last step has come; None before.
+        self.terminal: Json = None
 
     def learn(self, decision: Decision) -> None:
-        """Take note of prices to win, of sales, and plan the step in its first round."""
+        """Take note of prices to win and of sales, and plan the step in its first round."""
         super().learn(decision)
         observation = decision.observation
         if "offers" in observation.public:
+            self.retailers = observation.rules["retailers"]
+            if decision.step == observation.rules["steps"]:
+                self.terminal = observation.rules["terminal_stock"]
             self._review(observation)
-            self._plan(decision)
+            self._plan()
         if decision.kind == "sell":
             stock = observation.private["stock"]
             self.held = {item: held["units"] for item, held in stock.items()}
@@ -63,62 +68,54 @@ class Adaptive(Clearing):
         """What a unit is expected to bring, less the margin."""
         return min(super().most(ware), self.worth[ware.item] / (1 + self.margin))
 
-    def prices(self, decision: Decision) -> dict[str, int]:
+    def price(self, ware: Ware, cost: int) -> int:
         """The best price for the stock at hand."""
-        observation = decision.observation
-        retailers = observation.rules["retailers"]
-        costs = plans.unit_costs(observation.private["stock"])
-        out = {}
-        for item, cost in costs.items():
-            ware = self.wares[item]
-            stock = self.held[item] / (ware.share(retailers) or 1)
-            kept = self._kept(ware, cost, decision) / ware.base
-            best, _ = self._best(ware, kept, stock)
-            out[item] = ware.nearest(best * ware.base)
-        return out
+        stock = self.held[ware.item] / self._share(ware)
+        multiple, _ = self._best(ware, self._kept(ware, cost), stock)
+        return ware.nearest(multiple * ware.base)
 
     def _review(self, observation: Observation) -> None:
         """Learn from the last step: all sales, and whether own stock was enough."""
         market = observation.public["market"]
         if market is None:
             return
-        self.response.observe(market, self.wares, observation.rules["retailers"])
+        self.response.observe(market, self.wares, self.retailers)
         sales = observation.private["last"]["sold"]
         for item, held in self.held.items():
-            if held:
-                sold = sales[item]["units"] if item in sales else 0
-                self.target[item] = held * self.growth if sold >= held else float(sold)
+            sold = sales[item]["units"] if item in sales else 0
+            self.target[item] = held * self.growth if sold >= held else max(1.0, sold)
 
-    def _plan(self, decision: Decision) -> None:
+    def _plan(self) -> None:
         """Per item: how much to hold and what a unit of it is worth."""
-        retailers = decision.observation.rules["retailers"]
         tiers = {ware.tier for ware in self.wares.values()}
         self.shares = {tier: self.response.expected(tier) for tier in tiers}
         for item, ware in self.wares.items():
             cost = self.enough.get(item, ware.base)
-            multiple, shares = self._best(ware, cost / ware.base, self.appetite)
-            share = ware.share(retailers)
+            multiple, shares = self._best(ware, cost, self.appetite)
+            share = self._share(ware)
             target = self.target.setdefault(item, share * self.appetite)
-            sold = min(1.0, shares * share / target) if target else 0.0
-            kept = self._kept(ware, cost, decision)
-            self.worth[item] = sold * multiple * ware.base + (1 - sold) * kept
+            sold = min(1.0, shares * share / target)
+            self.worth[item] = sold * multiple * ware.base + (1 - sold) * self._kept(ware, cost)
 
     def _best(self, ware: Ware, cost: float, stock: float) -> tuple[float, float]:
-        """The multiple of base that earns most above a cost, and the shares it sells."""
+        """The multiple of base that earns most above a unit's cost, and the shares it sells."""
         top = self.highest if ware.cap is None else ware.cap / ware.base
-        best = (top, 0.0)
-        most = 0.0
+        least = cost / ware.base
+        best, most = (top, 0.0), 0.0
         for multiple, shares in zip(self.response.multiples, self.shares[ware.tier], strict=True):
             sold = shares if shares < stock else stock
-            if multiple <= top and (multiple - cost) * sold > most:
-                most = (multiple - cost) * sold
-                best = (multiple, sold)
+            if multiple <= top and (multiple - least) * sold > most:
+                best, most = (multiple, sold), (multiple - least) * sold
         return best
 
-    def _kept(self, ware: Ware, cost: int, decision: Decision) -> float:
-        """What a unit not sold is worth: its terminal value, or a bid saved in the next step."""
-        rules = decision.observation.rules
-        terminal = rules["terminal_stock"]
-        if decision.step < rules["steps"]:
+    def _kept(self, ware: Ware, cost: int) -> float:
+        """What a unit not sold is worth: a bid saved in the next step, or its terminal value."""
+        if self.terminal is None:
             return min(cost, self.enough.get(ware.item, cost)) - ware.holding
-        return cost if terminal == "cost" else terminal["salvage"] * min(cost, ware.base)
+        if self.terminal == "cost":
+            return cost
+        return float(self.terminal["salvage"]) * min(cost, ware.base)
+
+    def _share(self, ware: Ware) -> int:
+        """An equal share of an item, not 0 where it is not offered."""
+        return ware.share(self.retailers) or 1

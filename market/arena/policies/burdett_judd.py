@@ -31,18 +31,14 @@ class BurdettJudd(Merchant):
     reservation: float = 2.0
     lone: float = 0.5
 
-    def prices(self, decision: Decision) -> dict[str, int]:
-        """A price from F for everything held."""
-        draws = self.draws(decision)
-        return {
-            item: self.drawn(self.wares[item], draws.uniform())
-            for item, held in decision.observation.private["stock"].items()
-            if held["units"]
-        }
+    def learn(self, decision: Decision) -> None:
+        """Ready the draws of the decision, one per item priced."""
+        self.luck = self.draws(decision)
 
-    def drawn(self, ware: Ware, chance: float) -> int:
-        """The price at which F reaches a chance in [0, 1)."""
-        return ware.nearest(ware.base * inverse(chance, self.reservation, self.lone))
+    def price(self, ware: Ware, cost: int) -> int:  # noqa: ARG002
+        """A price drawn from F."""
+        multiple = inverse(self.luck.uniform(), self.reservation, self.lone)
+        return ware.nearest(ware.base * multiple)
 
 
 def inverse(chance: float, reservation: float, lone: float) -> float:

@@ -57,7 +57,7 @@ class Ware(NamedTuple):
         return -(-self.quantity // retailers)
 
     def _clamp(self, price: float, low: int) -> int:
-        on_tick = max(low, int(price // self.tick) * self.tick)
+        on_tick = max(low, int(price) // self.tick * self.tick)
         return on_tick if self.cap is None or on_tick <= self.cap else self.cap
 
 

@@ -36,16 +36,15 @@ class ZIConstrained(ZIUnconstrained):
         market = decision.observation.public.get("market")
         if market is None:
             return
-        sold: dict[str, int] = {}
-        revenue: dict[str, int] = {}
+        sold = dict.fromkeys(self.wares, 0)
+        revenue = dict.fromkeys(self.wares, 0)
         for shop in market["retailers"].values():
             prices = shop["prices"]
             for item, units in shop["sold"].items():
                 if units:
-                    sold[item] = sold.get(item, 0) + units
-                    revenue[item] = revenue.get(item, 0) + units * prices[item]
-        for item, units in sold.items():
-            self.paid[item] = revenue[item] // units
+                    sold[item] += units
+                    revenue[item] += units * prices[item]
+        self.paid |= {item: revenue[item] // units for item, units in sold.items() if units}
 
     def most(self, ware: Ware) -> int:
         """The expected price of sale."""

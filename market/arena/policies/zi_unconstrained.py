@@ -44,7 +44,7 @@ class ZIUnconstrained(Script):
                 (
                     item,
                     int(ware.share(retailers) * self.appetite) - plans.units(stock, item),
-                    ware.bid(draws.integer(ware.base, max(ware.base, self.most(ware)))),
+                    ware.bid(draws.integer(ware.base, self.most(ware))),
                 )
                 for item, ware in self.wares.items()
             ],

@@ -214,6 +214,8 @@ def test_the_price_to_win_is_the_base_price_while_units_remain():
     clearing = cleared({"x": standing((3, 12)), "y": standing((2, 10), (1, 10))}, 10)
     assert units(clearing) == {"x": [3], "y": [2, 1]}
     assert clearing.items["a"] == ItemClearing(price_to_win=10, units_at_it=3, asked=6)
+    dearer = cleared({"x": standing((3, 12)), "y": standing((3, 11))}, 10)
+    assert dearer.items["a"] == ItemClearing(price_to_win=10, units_at_it=0, asked=6)
 
 
 def test_supply_that_is_just_enough_leaves_no_unit_at_the_base_price():
@@ -326,7 +328,7 @@ def test_no_winner_pays_more_than_its_funds_and_no_unit_is_made(
         assert sum(award.paid for award in awards) <= funds
         for line, award in zip(bids[seat], awards, strict=True):
             assert 0 <= award.units <= line.stands <= max(line.quantity, 0)
-            assert (line.reason is None) == (line.stands == line.quantity)
+            assert line.reason or line.stands == line.quantity
             assert award.paid <= award.units * line.price
             if award.units:
                 assert award.paid >= award.units * rules.items[line.item].base
@@ -346,7 +348,7 @@ def test_a_higher_valid_bid_never_loses_to_a_lower_one(answers, rules, offers, o
             for line, award in zip(bids[seat], awards, strict=True)
             if line.item == item and line.stands
         ]
-        lowest_winning = min((price for price, _, got in book if got), default=0)
+        lowest_winning = min((price for price, _, got in book if got), default=MOST)
         assert all(got == stands for price, stands, got in book if price > lowest_winning)
 
 
@@ -403,8 +405,8 @@ VALUE = 20
 DUOPOLY = {"a": ItemTerms(10)}
 
 
-def duopoly_profit(own, rival, pricing: str, order: str) -> int:
-    rules = Terms(DUOPOLY, lines_per_item=2, pricing=pricing)
+def duopoly_profit(own, rival, order: str, **changes) -> int:
+    rules = Terms(DUOPOLY, lines_per_item=2, ties="prorata", **changes)
     bids = {
         seat: judge(written(*(("a", *line) for line in lines)), rules, 1000)
         for seat, lines in (("x", own), ("y", rival))
@@ -413,27 +415,34 @@ def duopoly_profit(own, rival, pricing: str, order: str) -> int:
     return sum(award.units * VALUE - award.paid for award in awards)
 
 
-def best_profit(rival, pricing: str, order: str, lines: int) -> int:
-    line = list(itertools.product((1, 2), range(10, 23)))
-    schedules = [
-        bid for count in range(1, lines + 1) for bid in itertools.product(line, repeat=count)
-    ]
-    return max(duopoly_profit(own, rival, pricing, order) for own in schedules)
+def best_profit(rival, order: str, **changes) -> int:
+    """The best of all bids of one or two lines that ask for no more than the two units."""
+    prices = range(10, 23)
+    bids = [[(units, price)] for units in (1, 2) for price in prices]
+    bids += [[(1, price), (1, other)] for price in prices for other in prices]
+    return max(duopoly_profit(own, rival, order, **changes) for own in bids)
 
 
 @pytest.mark.parametrize("order", ["xy", "yx"])
 def test_uniform_pricing_rewards_bidding_for_one_unit_only(order):
     one_each = [(1, 20)]
-    assert duopoly_profit(one_each, one_each, "uniform", order) == 10
-    assert best_profit(one_each, "uniform", order, lines=2) == 10
+    assert duopoly_profit(one_each, one_each, order, pricing="uniform") == 10
+    assert best_profit(one_each, order, pricing="uniform") == 10
 
 
-def test_discriminatory_pricing_tempts_to_outbid():
+@pytest.mark.parametrize("order", ["xy", "yx"])
+def test_discriminatory_pricing_tempts_to_outbid(order):
     one_each = [(1, 10)]
-    assert duopoly_profit(one_each, one_each, "discriminatory", "yx") == 10
-    assert duopoly_profit([(2, 11)], one_each, "discriminatory", "yx") == 18
-    assert best_profit(one_each, "discriminatory", "yx", lines=1) == 10 + 8
-    assert best_profit(one_each, "discriminatory", "xy", lines=2) == 10 + 9
+    lucky = order == "xy"
+    assert duopoly_profit(one_each, one_each, order) == 10
+    assert duopoly_profit([(2, 11)], one_each, order) == 10 + 8
+    assert duopoly_profit([(1, 11), (1, 10)], one_each, order) == (10 + 9 if lucky else 9)
+    assert best_profit(one_each, order) == 10 + (9 if lucky else 8)
+
+
+@pytest.mark.parametrize("order", ["xy", "yx"])
+def test_prorata_shares_reward_asking_for_more_than_there_is(order):
+    assert duopoly_profit([(2, 10), (2, 10)], [(1, 10)], order) == 20
 
 
 # --- the auction alone, with induced values: known answers of auction theory -------------------

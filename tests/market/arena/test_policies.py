@@ -18,6 +18,8 @@ from market.arena.policies.fixed import Fixed
 from market.arena.policies.induced import Induced, equilibrium
 from market.arena.policies.keyword_stuffer import KeywordStuffer
 from market.arena.policies.markup import Markup
+from market.arena.policies.plans import Ware
+from market.arena.policies.response import Response
 from market.arena.policies.tier_specialist import TierSpecialist
 from market.arena.policies.undercutter import Undercutter
 from market.arena.policies.zi_constrained import ZIConstrained
@@ -158,7 +160,7 @@ def test_every_option_is_documented_and_checked(name: str) -> None:
 
 
 @every_policy
-def test_luck_belongs_to_the_seat_and_the_seed(name: str) -> None:
+def test_one_seat_and_seed_give_one_game(name: str) -> None:
     assert game(name, "default") == game(name, "default")
 
 
@@ -205,13 +207,13 @@ def test_clearing_bids_above_the_price_to_win_within_its_limit() -> None:
     later = [(d, lines) for d, lines in bids(history) if d.turn == 1]
     assert later
     for decision, lines in later:
-        base = {item["item"]: item["base"] for item in decision.observation.rules["items"]}
-        told = decision.observation.public["clearing"]
+        items = {item["item"]: item for item in decision.observation.rules["items"]}
         for line in lines:
-            item = line["item"]
-            scarce = told[item]["price_to_win"] > base[item]
-            wanted = told[item]["price_to_win"] + (int(base[item] * 0.02) if scarce else 0)
-            assert line["price"] == min(wanted, int(base[item] * 1.1))
+            told = decision.observation.public["clearing"][line["item"]]
+            item = items[line["item"]]
+            scarce = told["asked"] > item["quantity"]
+            wanted = told["price_to_win"] + (int(item["base"] * 0.02) if scarce else 0)
+            assert line["price"] == min(wanted, int(item["base"] * 1.1))
 
 
 def test_clearing_without_feedback_raises_what_lost_and_lowers_what_won() -> None:
@@ -361,3 +363,37 @@ def test_induced_bids_are_scaled_and_never_miss_a_winning_value(scale: float) ->
             best = equilibrium(values[item] / 10_000, 20, ware["quantity"]) * 10_000 * scale
             assert price == min(max(ware["base"], int(best + 0.5)), ware["cap"])
         assert said.keys() == {i for i, value in values.items() if value >= items[i]["base"]}
+
+
+def _market(*offers: tuple[int, int]) -> dict[str, Any]:
+    """Public history of an item `a`: (price, units sold) of each retailer."""
+    shops = {
+        str(k): {"slogan": None, "prices": {"a": price}, "sold": {"a": sold} if sold else {}}
+        for k, (price, sold) in enumerate(offers)
+    }
+    return {"step": 1, "retailers": shops}
+
+
+def test_the_response_to_prices_begins_as_a_belief_and_ends_as_what_was_seen() -> None:
+    wares = {"a": Ware("a", "t", 100, 100, 300, 1, 0)}
+    response = Response(highest=2.0, choke=2.0, belief=1.0)
+    believed = response.expected("t")
+    assert believed[0] == pytest.approx(1.0)
+    assert believed[-1] == pytest.approx(0.0)
+    for _ in range(200):
+        response.observe(_market((100, 4), (150, 20), (250, 0)), wares, retailers=10)
+    seen = dict(zip(response.multiples, response.expected("t"), strict=True))
+    assert seen[1.0] == pytest.approx(0.4, abs=0.01)
+    assert seen[1.5] == pytest.approx(2.0, abs=0.01)
+    assert seen[2.0] == pytest.approx(0.0, abs=0.01)
+
+
+def test_unequal_offers_are_pooled_in_equal_shares_of_their_items() -> None:
+    wares = {
+        "a": Ware("a", "t", 100, 100, 300, 1, 0),
+        "b": Ware("b", "t", 10, 1000, 3000, 1, 0),
+    }
+    response = Response(highest=2.0, choke=2.0, belief=0.0)
+    shop = {"prices": {"a": 120, "b": 1200}, "sold": {"a": 5, "b": 1}}
+    response.observe({"retailers": {"x": shop}}, wares, retailers=10)
+    assert response.expected("t")[2] == pytest.approx((0.5 + 1.0) / 2)

@@ -1,0 +1,81 @@
+"""A Ray of one's own, or a place in somebody else's cluster; quiet either way."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from actors.errors import UserError
+
+#: Read when Ray is imported, here and in its workers.
+_QUIET = {
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+
+#: The token of local clusters, instead of the one that Ray keeps in the home for everybody. Ray
+#: remembers the first it sees, so it is one for the life of this process.
+_TOKEN = secrets.token_hex(32)
+
+#: Says, on every start, that token authentication is on.
+_CHATTER = "ray._private.authentication.authentication_token_setup"
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[None]:
+    """Start a local Ray, or join the cluster at an address, for the time of a block.
+
+    A local one is always new: it never joins what happens to run on the machine, listens to
+    nobody else, sends no usage reports and leaves nothing behind. A connection that this process
+    already has is used and left open.
+
+    Raises:
+        UserError: If the cluster cannot be reached or refuses.
+    """
+    before = {name: os.environ.get(name) for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN")}
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)
+    if address is None:
+        os.environ["RAY_AUTH_TOKEN"] = _TOKEN
+        logging.getLogger(_CHATTER).setLevel(logging.ERROR)
+    import ray
+
+    if ray.is_initialized():
+        yield
+        return
+    # Sockets live there, and the path of a socket may have 107 bytes.
+    folder = None if address else tempfile.mkdtemp(prefix="ma-", dir="/tmp")
+    try:
+        try:
+            ray.init(
+                address=address or "local",
+                include_dashboard=None if address else False,
+                log_to_driver=False,
+                logging_level=logging.CRITICAL,
+                configure_logging=False,
+                _temp_dir=folder,
+            )
+        except Exception as error:
+            if address is None:
+                raise
+            reason = " ".join(str(error).split())[:200]
+            raise UserError(
+                f"the Ray cluster at {address} cannot be joined ({reason}); check the address, and "
+                "the token (RAY_AUTH_MODE=token with RAY_AUTH_TOKEN) if it asks for one."
+            ) from None
+        yield
+    finally:
+        ray.shutdown()
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,76 @@
+"""`summary.json`: what a run came to, from its journals and answer logs alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from market import canonical
+from market.calls import Outcome, read_calls
+from market.config import Config
+from market.environment import Json, Result
+from market.journal import journal_digest, read
+
+
+def summarise(
+    folder: Path, config: Config, seats: Sequence[Mapping[str, Json]], seconds: float
+) -> dict[str, Json]:
+    """Sum up a finished run.
+
+    Args:
+        folder: The run's folder.
+        config: Its configuration.
+        seats: For each seat `seat`, `policy` and `model`.
+        seconds: Wall time.
+    """
+    journals = sorted(folder.glob("episodes/*/journal.jsonl"))
+    digests = sorted(journal_digest(path) for path in journals)
+    results = [result for path in journals if (result := read(path).result) is not None]
+    logs = [read_calls(path) for path in sorted(folder.glob("episodes/*/calls.jsonl"))]
+    replies = [call.reply for log in logs for call in log.records if call.reply is not None]
+    costs = [reply.usage.cost_usd for reply in replies]
+    silent = [call for log in logs for call in log.records if call.outcome is Outcome.SEAT_FAILED]
+    return {
+        "name": config.name,
+        "environment": config.environment,
+        "seed": config.seed,
+        "retailers": _retailers(seats, results[0]),
+        "episodes": len(journals),
+        "indices": dict(results[0].totals),
+        "no_actions": len(silent),
+        "calls": len(replies),
+        "tokens": {
+            "prompt": _known_sum([reply.usage.prompt_tokens for reply in replies]),
+            "completion": _known_sum([reply.usage.completion_tokens for reply in replies]),
+        },
+        "cost_usd": _known_sum(costs),
+        "wall_seconds": round(seconds, 3),
+        "journal_digest": digests[0]
+        if len(digests) == 1
+        else canonical.digest(canonical.dumps(digests)),
+    }
+
+
+def _retailers(seats: Sequence[Mapping[str, Json]], result: Result) -> list[Json]:
+    """One entry per seat, the best first."""
+    entries = []
+    for seat in seats:
+        found = result.seats[seat["seat"]]
+        entries.append(
+            {
+                "name": seat["seat"],
+                "policy": seat["policy"],
+                "model": seat["model"],
+                "seat": seat["seat"],
+                "score": found.score,
+                "metrics": dict(found.metrics),
+                "undefined": dict(found.undefined),
+            }
+        )
+    return sorted(entries, key=lambda entry: -entry["score"])
+
+
+def _known_sum(values: Sequence[int | float | None]) -> int | float | None:
+    """The sum; None if any part is unknown, since unknown is not 0."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from market.calls import (
+    MAX_ERROR,
+    CallLog,
+    CallLogError,
+    CallRecord,
+    Outcome,
+    about_this_process,
+    paid_replies,
+    read_calls,
+    unsettled,
+)
+from market.language import Message, Reply, ToolCall, Usage
+
+SYSTEM = Message("system", "You sell lemonade. " * 50)
+CALLED = Message("assistant", "", (ToolCall("c1", "set_price", '{"cents": 3}'),))
+ANSWERED = Message("tool", "ok", tool_call_id="c1")
+USAGE = Usage("gpt-x", 10, 5, None, 0.001, 0.25, 2)
+RECORD = CallRecord(
+    "e1", 1, 0, "llm", 0, Outcome.REPLIED, "openai/gpt-x",
+    (SYSTEM, CALLED, ANSWERED),
+    Reply("hm \ud800 \u2028 é", "stop", USAGE, CALLED.tool_calls),
+    host="node-2",
+)  # fmt: skip
+
+
+def test_records_read_back_as_they_were_written(tmp_path: Path) -> None:
+    failed = CallRecord("e1", 1, 0, "slow", 0, Outcome.SEAT_FAILED, cause="late", error="30 s")
+    with CallLog(tmp_path / "calls.jsonl") as log:
+        log.append(RECORD, failed)
+        log.append(replace(RECORD, step=2))
+    assert read_calls(log.path).records == (RECORD, failed, replace(RECORD, step=2))
+
+
+def test_the_first_line_of_each_writer_says_where_and_with_what_it_ran(tmp_path: Path) -> None:
+    CallLog(tmp_path / "c").close()
+    CallLog(tmp_path / "c", {"host": "other"}).close()
+    about = about_this_process()
+    assert read_calls(tmp_path / "c").writers == (about, {"host": "other"})
+    assert about["host"]
+    assert about["packages"]["numpy"]
+
+
+def test_a_message_is_stored_once_by_whichever_writer(tmp_path: Path) -> None:
+    for step in range(5):
+        with CallLog(tmp_path / "c", {}) as log:
+            log.append(replace(RECORD, step=step), replace(RECORD, step=step, attempt=1))
+    assert log.path.read_text().count(SYSTEM.content) == 1
+    assert all(call.messages == RECORD.messages for call in read_calls(log.path).records)
+
+
+@pytest.mark.parametrize("cut", [1, 30, 1500])
+def test_a_torn_last_line_is_ignored_and_then_cut(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "c"
+    with CallLog(path, {}) as log:
+        log.append(RECORD)
+        log.append(replace(RECORD, step=2, messages=(Message("user", "news" * 500),)))
+    path.write_bytes(path.read_bytes()[:-cut])
+    assert read_calls(path).records == (RECORD,)
+    third = replace(RECORD, step=3, messages=(Message("user", "news" * 500), SYSTEM))
+    with CallLog(path, {}) as log:
+        log.append(third)
+    assert read_calls(path).records == (RECORD, third)
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"step":1}', '{"format":1,"x":2}x', "\ufffd"])
+def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "c"
+    CallLog(path, {}).close()
+    with path.open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(CallLogError, match="c, line 2 is "):
+        read_calls(path)
+
+
+def test_a_missing_log_is_empty(tmp_path: Path) -> None:
+    assert read_calls(tmp_path / "none").records == ()
+
+
+def test_records_are_synced_before_the_call_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    fsync = os.fsync
+    with CallLog(tmp_path / "c", {}) as log:
+        monkeypatch.setattr(
+            os, "fsync", lambda d: synced.append(log.path.stat().st_size) or fsync(d)
+        )
+        log.append(RECORD)
+    assert synced == [log.path.stat().st_size]
+
+
+def test_a_write_that_failed_leaves_the_log_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+    with CallLog(tmp_path / "c", {}) as log:
+        monkeypatch.setattr(os, "write", lambda descriptor, text: write(descriptor, text[:20]))
+        with pytest.raises(OSError, match="in part"):
+            log.append(RECORD)
+        monkeypatch.undo()
+        log.append(RECORD)
+    assert read_calls(log.path).records == (RECORD,)
+
+
+def test_errors_are_bounded(tmp_path: Path) -> None:
+    with CallLog(tmp_path / "c", {}) as log:
+        log.append(replace(RECORD, error="x" * 10 * MAX_ERROR))
+    assert read_calls(log.path).records[0].error == "x" * MAX_ERROR
+
+
+def test_threads_do_not_mix_their_lines(tmp_path: Path) -> None:
+    with CallLog(tmp_path / "c", {}) as log:
+        threads = [
+            threading.Thread(target=log.append, args=(replace(RECORD, step=step),))
+            for step in range(20)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert {call.step for call in read_calls(log.path).records} == set(range(20))
+
+
+def test_paid_replies_are_found_by_key_and_open_requests_are_not_forgotten(tmp_path: Path) -> None:
+    sent = replace(RECORD, outcome=Outcome.SENT, reply=None)
+    lost = replace(sent, step=2)
+    failed = replace(sent, step=3, outcome=Outcome.PROVIDER_FAILED, cause="rate_limit")
+    with CallLog(tmp_path / "c", {}) as log:
+        log.append(sent, RECORD, lost, replace(sent, step=3), failed)
+    calls = read_calls(log.path)
+    assert paid_replies(calls) == {(1, 0, "llm", 0): RECORD}
+    assert unsettled(calls) == {(2, 0, "llm", 0): lost}
