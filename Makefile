@@ -11,7 +11,7 @@ BARE := build/bare
 BARE_INSTALLED := $(BARE)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow lint types imports check bench wheel wheel-check clean
+.PHONY: help setup run test test-slow lint types imports check docs bench wheel wheel-check clean
 
 help: ## Show this list.
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -49,6 +49,9 @@ imports: $(INSTALLED) ## Check which package may import which.
 	$(BIN)/lint-imports --no-logo
 
 check: lint types imports test ## Run everything quick.
+
+docs: $(INSTALLED) ## Write the reference pages of docs/ from the code.
+	$(BIN)/python tools/make_docs.py
 
 bench: $(INSTALLED) ## Measure speed.
 	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done

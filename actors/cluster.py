@@ -6,7 +6,9 @@ import logging
 import os
 import secrets
 import shutil
+import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -51,6 +53,7 @@ def connected(address: str | None) -> Iterator[None]:
         return
     # Sockets live there, and the path of a socket may have 107 bytes.
     folder = None if address else tempfile.mkdtemp(prefix="ma-", dir="/tmp")
+    on_terminate = signal.getsignal(signal.SIGTERM)
     try:
         try:
             ray.init(
@@ -69,13 +72,16 @@ def connected(address: str | None) -> Iterator[None]:
                 f"the Ray cluster at {address} cannot be joined ({reason}); check the address, and "
                 "the token (RAY_AUTH_MODE=token with RAY_AUTH_TOKEN) if it asks for one."
             ) from None
+        if callable(on_terminate) and threading.current_thread() is threading.main_thread():
+            # Ray's own handler prints a trace of the stack first.
+            signal.signal(signal.SIGTERM, on_terminate)
         yield
     finally:
         ray.shutdown()
-        for name, value in before.items():
-            if value is None:
+        for name, earlier in before.items():
+            if earlier is None:
                 os.environ.pop(name, None)
             else:
-                os.environ[name] = value
+                os.environ[name] = earlier
         if folder:
             shutil.rmtree(folder, ignore_errors=True)

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from rich.console import Console, Group
+from rich.box import SIMPLE_HEAD
+from rich.columns import Columns
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -17,8 +19,11 @@ from actors.watch import Plan, Progress, Watcher
 #: Columns by which seats are ranked; the first that an environment has counts.
 RANKING = ("profit", "score")
 
-#: Metrics of the leaderboard, beside the score; the first that an environment gives.
-LEADERBOARD_METRICS = 6
+#: Columns of text that a metric of the leaderboard takes, and all before the metrics.
+METRIC_WIDTH, NAMES_WIDTH = 14, 52
+
+#: Width where no terminal says one.
+PLAIN_WIDTH = 120
 
 
 @contextmanager
@@ -26,6 +31,7 @@ def watcher(stream: TextIO | None = None) -> Iterator[Watcher]:
     """The watcher that suits the stream (the standard output), until the block ends."""
     console = Console(file=stream or sys.stdout, highlight=False)
     if not console.is_terminal:
+        console.width = PLAIN_WIDTH
         yield PlainWatcher(console)
         return
     with Live(console=console, refresh_per_second=4) as live:
@@ -56,7 +62,7 @@ class PlainWatcher:
         """Say how the last step and the episode ended."""
         if self._last is not None:
             self._say(self._last.step, self._last)
-        self._console.print(results(summary))
+        self._console.print(results(summary, self._console.width))
 
     def _say(self, step: int, progress: Progress) -> None:
         parts = [f"step {step}/{progress.steps}", *_spent_so_far(progress)]
@@ -85,57 +91,67 @@ class LiveWatcher:
             self._live.update(standings(self._plan, progress))
 
     def finished(self, summary: Mapping[str, Any]) -> None:
-        """Show the results in place of the table."""
-        self._live.update(results(summary), refresh=True)
+        """Show the results in place of the table; they may be higher than the terminal."""
+        self._live.update(Text(""), refresh=True)
+        self._live.console.print(results(summary, self._live.console.width))
 
 
 def standings(plan: Plan, progress: Progress) -> Group:
     """A table of the seats, best first, under one line on the episode."""
     columns = list(dict.fromkeys(key for row in progress.standings.values() for key in row))
-    table = Table("retailer", "policy")
+    table = Table("retailer", "policy", box=SIMPLE_HEAD)
     for column in columns:
-        table.add_column(Text(column), justify="right")
+        table.add_column(Text(_words(column)), justify="right")
     played = {seat: (policy, model) for seat, policy, model in plan.seats}
     for seat in ranked(progress.standings):
         policy, model = played.get(seat, ("", None))
         row = progress.standings[seat]
         table.add_row(
             Text(seat),
-            Text(f"{policy} ({model})" if model else policy),
+            _player(policy, model),
             *(Text(f"{row[column]:,}" if column in row else "") for column in columns),
         )
     state = [f"step {progress.step}/{progress.steps}", progress.phase, *_spent_so_far(progress)]
     return Group(Text(f"{plan.name}: {', '.join(part for part in state if part)}"), table)
 
 
-def results(summary: Mapping[str, Any]) -> Group:
-    """The leaderboard and the market's indices, from what `summary.json` holds."""
+def results(summary: Mapping[str, Any], width: int = PLAIN_WIDTH) -> Group:
+    """The leaderboard and the market's indices, from what `summary.json` holds.
+
+    Args:
+        summary: The summary.
+        width: Columns of text; as many metrics are shown as there is room for.
+    """
     retailers = sorted(summary["retailers"], key=lambda row: -row["score"])
     metrics = list(dict.fromkeys(name for row in retailers for name in row["metrics"]))
-    metrics = metrics[:LEADERBOARD_METRICS]
-    table = Table("", "retailer", "policy", title="Leaderboard", title_justify="left")
+    metrics = metrics[: max(0, (width - NAMES_WIDTH) // METRIC_WIDTH)]
+    table = Table(title="Leaderboard", title_justify="left", box=SIMPLE_HEAD)
+    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("retailer", no_wrap=True)
+    table.add_column("policy", max_width=24)
     for column in ("score", *metrics):
-        table.add_column(Text(column), justify="right")
+        table.add_column(Text(_words(column)), justify="right", max_width=METRIC_WIDTH - 2)
     for place, row in enumerate(retailers, start=1):
-        model = row.get("model")
         table.add_row(
-            Text(str(place)),
+            str(place),
             Text(row["seat"]),
-            Text(f"{row['policy']} ({model})" if model else row["policy"]),
+            _player(row["policy"], row["model"]),
             Text(_figure(row["score"])),
             *(Text(_figure(row["metrics"].get(name))) for name in metrics),
         )
-    figures = [
-        f"{name} {_figure(value)}"
+    indices = [
+        Text(f"{_words(name)} {_figure(value)}")
         for name, value in summary["indices"].items()
         if value is None or isinstance(value, int | float)
     ]
-    lines = [f"Market: {', '.join(figures)}"] if figures else []
+    parts: list[RenderableType] = [table]
+    if indices:
+        parts += [Text("Market", style="italic"), Columns(indices, width=width // 3 - 2)]
     if summary["calls"]:
         read, written = summary["tokens"]["prompt"], summary["tokens"]["completion"]
         tokens = None if read is None or written is None else read + written
-        lines.append(f"Spent: {_spent(summary['calls'], tokens, summary['cost_usd'])}")
-    return Group(table, *(Text(line) for line in lines))
+        parts.append(Text(f"Spent: {_spent(summary['calls'], tokens, summary['cost_usd'])}"))
+    return Group(*parts)
 
 
 def ranked(rows: Mapping[str, Mapping[str, int]]) -> Sequence[str]:
@@ -157,6 +173,14 @@ def _spent(calls: int, tokens: int | None, cost_usd: float | None) -> str:
     known = "tokens unknown" if tokens is None else f"{tokens:,} tokens"
     cost = "cost unknown" if cost_usd is None else f"${cost_usd:,.4f}"
     return f"{calls:,} model calls, {known}, {cost}"
+
+
+def _player(policy: str, model: str | None) -> Text:
+    return Text(f"{policy} ({model})" if model else policy)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _figure(value: float | None) -> str:

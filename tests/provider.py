@@ -82,9 +82,11 @@ class Provider:
     def __init__(self, *script: Entry | Callable[[Body], Entry]) -> None:
         self.asked: list[Asked] = []
         self.served_tokens = 0
+        self.most_at_once = 0
         self.closing = threading.Event()
         self._script = script
         self._lock = threading.Lock()
+        self._at_once = 0
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.provider = self
 
@@ -97,7 +99,19 @@ class Provider:
         with self._lock:
             entry = self._script[min(len(self.asked), len(self._script) - 1)]
             self.asked.append(asked)
+            self._at_once += 1
+            self.most_at_once = max(self.most_at_once, self._at_once)
         return entry(asked.body) if callable(entry) else entry
+
+    def count(self, tokens: int) -> None:
+        """Add the tokens of a whole answer."""
+        with self._lock:
+            self.served_tokens += tokens
+
+    def done(self) -> None:
+        """Note that a request is no longer worked on."""
+        with self._lock:
+            self._at_once -= 1
 
     def __enter__(self) -> Provider:
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
@@ -126,7 +140,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         entry = self.server.provider.next(Asked(body, self.headers["Authorization"]))
-        with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(ConnectionError), contextlib.ExitStack() as stack:
+            stack.callback(self.server.provider.done)
             match entry:
                 case Says():
                     self._say(entry)
@@ -154,14 +169,19 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.provider.closing.wait(entry.after)
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Connection", "close")
+        self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        self.close_connection = True
         for chunk in _chunks(entry):
-            self.wfile.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
-        if entry.ends:
-            self.wfile.write(b"data: [DONE]\n\n")
-        self.server.provider.served_tokens += entry.prompt_tokens + entry.completion_tokens
+            self._write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+        if not entry.ends:
+            self.close_connection = True
+            return
+        self._write(b"data: [DONE]\n\n")
+        self._write(b"")
+        self.server.provider.count(entry.prompt_tokens + entry.completion_tokens)
+
+    def _write(self, piece: bytes) -> None:
+        self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
 
 
 def _chunks(entry: Says) -> Iterator[dict[str, Any]]:

@@ -18,13 +18,14 @@ import os
 import random
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Final
 
 from actors.language import wire
 from actors.language.backoff import Backoff
 from actors.language.litellm_transport import LitellmTransport
-from actors.language.local import MODEL, LocalModel, LocalModelError
+from actors.language.local import MODEL, SLOTS, LocalModel, LocalModelError
 from actors.language.redaction import known_keys, redacted
 from actors.language.transport import AttemptError, Completion, FailureCause, Transport
 from market.language import ModelSettings, ProviderFailure, Reply, Request, ToolCall, Usage
@@ -55,7 +56,7 @@ class _Target:
 
 
 class LanguageClient:
-    """Asks models, through litellm or on this machine. Belongs to one event loop.
+    """Asks models, through litellm or on this machine. Used from one event loop at a time.
 
     Args:
         timeout_seconds: Longest time of one attempt, from sending to the last token.
@@ -86,6 +87,8 @@ class LanguageClient:
         self._sleep = sleep
         self._jitter = jitter or random.Random()
         self._warm = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._slots = asyncio.Semaphore(SLOTS)
 
     async def complete(self, request: Request) -> Reply | ProviderFailure:
         """Ask a model, and again where that may help. Never raises for a provider's sake."""
@@ -95,9 +98,10 @@ class LanguageClient:
             try:
                 target = await self._target(request.model)
                 tries += 1
-                started = self._clock()
-                completion = await self._attempt(request, target)
-                return _reply(completion, target, self._clock() - started, tries)
+                async with self._turn(target):
+                    started = self._clock()
+                    completion = await self._attempt(request, target)
+                    return _reply(completion, target, self._clock() - started, tries)
             except AttemptError as error:
                 trouble = error
             wait = self._backoff.wait(tries, trouble.retry_after, self._jitter.random())
@@ -146,6 +150,15 @@ class LanguageClient:
             keyless = self._transport.check(settings.model, keyed=False) is not None
             key = _NO_KEY if keyless else None
         return _Target(settings.model, settings.api_base, key)
+
+    def _turn(self, target: _Target) -> AbstractAsyncContextManager[object]:
+        """Keep requests that the local model cannot begin yet from running out of time."""
+        if not target.free:
+            return nullcontext()
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop, self._slots = loop, asyncio.Semaphore(SLOTS)
+        return self._slots
 
     async def _attempt(self, request: Request, target: _Target) -> Completion:
         parameters = wire.parameters(request, self._wants_schema(request.model))

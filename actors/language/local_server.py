@@ -18,6 +18,7 @@ import sys
 from typing import Any
 
 _LOOK_SECONDS = 1.0
+_MOST_THREADS = 2
 
 
 def main() -> None:
@@ -61,8 +62,11 @@ def _serve(settings: dict[str, Any]) -> Any:
     params.n_parallel = settings["slots"]
     params.kv_unified = True
     params.cache_ram_mib = 0  # finished prompts stay in their slots only, not in memory besides
-    params.cpuparams.n_threads = 2
-    params.cpuparams_batch.n_threads = 2
+    # llama.cpp's threads spin while they wait for each other. Where they do not all have a core
+    # to themselves that costs a factor of ten, so one core is left to everybody else.
+    threads = max(1, min(_MOST_THREADS, len(os.sched_getaffinity(0)) - 1))
+    params.cpuparams.n_threads = threads
+    params.cpuparams_batch.n_threads = threads
     return xllamacpp.Server(params)
 
 

@@ -11,16 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from market.arena import procurement, views
-from market.arena.books import Account, Books, Tally
-from market.arena.events import EVERYONE
+from market.arena import settlement, views
+from market.arena.books import Books
 from market.arena.indices import figures
 from market.arena.metrics import SeatStep, metrics
 from market.arena.names import public_names
 from market.arena.procurement import Procurement, Round
 from market.arena.record import StepRecord
 from market.arena.rules import ArenaRules
-from market.arena.selling import RetailOutcome, sell
+from market.arena.selling import RetailOutcome, Selling
 from market.arena.storefront import CLOSED, Shelf, Storefront, read
 from market.environment import (
     OUTSIDE,
@@ -54,16 +53,18 @@ class Arena:
         self._seats = tuple(seats)
         self._seed = seed
         self._names = public_names(seats, seed)
-        self._bases = {item.item: item.base for item in rules.items}
         self._caps = {item.item: rules.cap(item) for item in rules.items}
         self._holding = [rules.holding(item) for item in rules.items]
+        self._offers = views.offers(rules)
         self._books = Books(seats, rules.items, rules.funds(len(seats)), rules.terminal_stock)
         self._procurement = Procurement(rules, self._names, seed)
+        self._selling = Selling(rules, seed)
         self._rules = views.public_rules(rules, len(seats))
         self._forms = views.answer_forms(rules)
         self._similarities: dict[str, tuple[int, ...]] = {}
         self._convergence: dict[tuple[str, ...], int | None] = {}
         self._step = 0
+        self._values: dict[str, dict[str, int]] = {}
         self._rounds: list[Round] = []
         self._fronts: dict[str, Storefront] = {}
         self._records: list[StepRecord] = []
@@ -145,6 +146,7 @@ class Arena:
     def _open_step(self) -> Decisions:
         while self._step < self._config.steps:
             self._step += 1
+            self._values = self._drawn_values()
             self._rounds = []
             self._fronts = {}
             if asked := self._ask_bids():
@@ -162,9 +164,9 @@ class Arena:
         self._happened.append(lambda: self._procurement.events(step, turn, cleared))
         if not cleared.settling:
             return self._ask_bids()
-        self._procure(cleared)
-        if self._config.retail == "induced":
-            self._redeem()
+        settlement.book_awards(self._books, cleared)
+        if self._config.induced:
+            settlement.book_redemption(self._books, self._values, self._config.induced.units)
             self._close_step(None)
             return self._open_step()
         return self._ask_prices()
@@ -191,10 +193,35 @@ class Arena:
 
     def _settle(self) -> Decisions:
         stock = {seat: self._books.accounts[seat].units for seat in self._fronts}
-        self._close_step(
-            sell(self._config, self._seed, self._step, self._fronts, stock, self._similarities)
-        )
+        self._close_step(self._selling.sell(self._step, self._fronts, stock, self._similarities))
         return self._open_step()
+
+    def _close_step(self, outcome: RetailOutcome | None) -> None:
+        """Book sales and costs, end the step and keep its record."""
+        books = self._books
+        held = {seat: tuple(account.units) for seat, account in books.accounts.items()}
+        costs = settlement.book_sales(books, outcome, self._fronts) if outcome else {}
+        settlement.book_costs(books, self._holding, self._config.fixed_cost)
+        if self._step == self._config.steps:
+            books.write_down()
+        record = StepRecord(
+            rules=self._config,
+            step=self._step,
+            names=self._names,
+            closings=books.close_step(),
+            rounds=tuple(self._rounds),
+            fronts=dict(self._fronts),
+            outcome=outcome,
+            held=held,
+            costs=costs,
+            convergence=self._convergence.get(self._crowd()),
+        )
+        for seat, steps in self._seat_steps.items():
+            steps.append(record.accounts(seat))
+        before = self._records[-1] if self._records else None
+        self._records = [*self._records[-1:], record]
+        turn = self._asked[0].turn if self._asked else 0
+        self._happened.append(lambda: record.events(turn, before, self._similarities))
 
     # Asking.
 
@@ -204,29 +231,44 @@ class Arena:
         if cleared:
             public: dict[str, Json] = {"round": number, **self._procurement.public(cleared)}
         else:
-            last = self._records[-1] if self._records else None
-            public = {
-                "round": number,
-                "offers": views.offers(self._config),
-                "market": last.public() if last else None,
-            }
-        return self._ask("bid", number - 1, public, lambda seat: self._bidder(seat, cleared))
+            last = self._records[-1].public() if self._records else None
+            public = {"round": number, "offers": self._offers, "market": last}
+        return self._ask("bid", number - 1, public)
 
     def _ask_prices(self) -> Decisions:
-        cleared = self._rounds[-1]
-        public = self._procurement.public(cleared)
-        return self._ask(
-            "sell", len(self._rounds), public, lambda seat: self._bidder(seat, cleared)
+        return self._ask("sell", len(self._rounds), self._procurement.public(self._rounds[-1]))
+
+    def _ask(self, kind: str, turn: int, public: Mapping[str, Json]) -> Decisions:
+        step, rules, form = self._step, self._rules, self._forms[kind]
+        return tuple(
+            Decision(step, turn, seat, kind, Observation(rules, public, self._private(seat)), form)
+            for seat, account in self._books.accounts.items()
+            if account.solvent
         )
 
+    def _private(self, seat: str) -> dict[str, Json]:
+        """What a retailer sees of itself, and of its bids or else its last step."""
+        account = self._books.accounts[seat]
+        view = {
+            "name": self._names[seat],
+            "funds": account.funds,
+            "stock": views.stock(account, self._config.items),
+        }
+        if self._rounds:
+            cleared = self._rounds[-1]
+            view["bids"] = views.bid_feedback(cleared.lines[seat], seat, cleared.clearing)
+        else:
+            view["last"] = self._records[-1].private(seat) if self._records else None
+        if self._config.induced:
+            view["values"] = self._values[seat]
+        return view
+
     def _ask_similarities(self) -> Decisions:
-        if self._config.attention.similarity == "none":
-            return ()
+        """Ask what slogans mean, unless that is known, of each and of the crowd of them."""
         crowd = self._crowd()
         texts = sorted(set(crowd) - self._similarities.keys())
-        if not texts and crowd in self._convergence:
-            return ()
-        if not crowd:
+        known = not texts and (len(crowd) < 2 or crowd in self._convergence)
+        if known or self._config.attention.similarity == "none":
             return ()
         private = {
             "texts": texts,
@@ -237,149 +279,24 @@ class Arena:
         turn, form = len(self._rounds) + 1, self._forms["similarities"]
         return (Decision(self._step, turn, OUTSIDE, "similarities", observation, form),)
 
-    def _ask(
-        self,
-        kind: str,
-        turn: int,
-        public: Mapping[str, Json],
-        private: Callable[[str], Mapping[str, Json]],
-    ) -> Decisions:
-        form = self._forms[kind]
-        return tuple(
-            Decision(
-                self._step, turn, seat, kind, Observation(self._rules, public, private(seat)), form
-            )
-            for seat, account in self._books.accounts.items()
-            if account.solvent
-        )
-
-    def _bidder(self, seat: str, cleared: Round | None) -> dict[str, Json]:
-        account = self._books.accounts[seat]
-        view = {
-            "name": self._names[seat],
-            "funds": account.funds,
-            "stock": views.stock(account, self._config.items),
-        }
-        if cleared:
-            view["bids"] = views.bid_feedback(cleared.lines[seat], seat, cleared.clearing)
-        else:
-            view["last"] = self._records[-1].private(seat) if self._records else None
-        if self._config.induced:
-            view["values"] = self._values(seat)
-        return view
-
-    # Settling.
-
-    def _procure(self, cleared: Round) -> None:
-        position = {item: index for index, item in enumerate(self._bases)}
-        for seat, lines in cleared.lines.items():
-            tally = self._books.accounts[seat].tally
-            tally.bid_units, tally.bid_value = procurement.bid_volume(lines, self._bases)
-            for line, award in zip(lines, cleared.clearing.awards[seat], strict=True):
-                if award.units:
-                    self._books.procure(seat, position[line.item], award.units, award.paid)
-
-    def _redeem(self) -> None:
-        induced = self._config.induced
-        assert induced is not None
-        for seat, account in self._books.accounts.items():
-            values = self._values(seat)
-            for index, item in enumerate(self._bases):
-                units = min(account.units[index], induced.units)
-                self._books.sell(seat, index, units, units * values[item])
-
-    def _close_step(self, outcome: RetailOutcome | None) -> None:
-        """Book sales and costs, end the step and keep its record."""
-        step, last = self._step, self._step == self._config.steps
-        books = self._books
-        held = {seat: tuple(account.units) for seat, account in books.accounts.items()}
-        costs: dict[tuple[str, int], int] = {}
-        if outcome:
-            for seat, sold in outcome.seats.items():
-                self._book_sales(books.accounts[seat], seat, sold, costs)
-        for seat, account in books.accounts.items():
-            if not account.solvent:
-                continue
-            holding = sum(
-                units * cost for units, cost in zip(account.units, self._holding, strict=True)
-            )
-            books.charge(seat, holding, self._config.fixed_cost)
-            if last:
-                books.write_down(seat)
-        tallies = books.close_step()
-        record = StepRecord.of(
-            self._config,
-            step,
-            self._names,
-            books,
-            tallies,
-            self._rounds,
-            self._fronts,
-            outcome,
-            held,
-            costs,
-            self._convergence.get(self._crowd()),
-        )
-        for seat, tally in tallies.items():
-            self._seat_steps[seat].append(_seat_step(step, tally, record.stock[seat]))
-        before = self._records[-1] if self._records else None
-        self._records = [*self._records[-1:], record]
-        turn = self._asked[0].turn if self._asked else 0
-        similarities = self._similarities
-        self._happened.append(lambda: record.events(turn, before, similarities))
-
-    def _book_sales(
-        self, account: Account, seat: str, sold: Any, costs: dict[tuple[str, int], int]
-    ) -> None:
-        tally = account.tally
-        tally.attempts, tally.failed = sold.attempts, sold.failed
-        tally.match_sum, tally.match_buyers = sold.match_sum, sold.match_buyers
-        front = self._fronts[seat]
-        for index, offer in sold.offers.items():
-            tally.asked += offer.asked
-            if offer.sold:
-                price = front.prices[self._config.items[index].item]
-                costs[seat, index] = self._books.sell(seat, index, offer.sold, offer.sold * price)
-
-    # Small views.
-
     def _crowd(self) -> tuple[str, ...]:
         return tuple(sorted(front.slogan for front in self._fronts.values() if front.slogan))
 
     def _shelf(self, seat: str) -> Shelf:
-        account, config = self._books.accounts[seat], self._config
-        anything = config.stockless_offers == "allowed"
-        return Shelf(
-            caps=self._caps,
-            held={
-                item.item: anything or account.units[index] > 0
-                for index, item in enumerate(config.items)
-            },
-            tick=config.tick,
-            words=config.slogan_words,
-        )
+        """What a retailer may price."""
+        anything = self._config.stockless_offers == "allowed"
+        units = self._books.accounts[seat].units
+        held = {item: anything or n > 0 for item, n in zip(self._caps, units, strict=True)}
+        return Shelf(self._caps, held, self._config.tick, self._config.slogan_words)
 
-    def _values(self, seat: str) -> dict[str, int]:
+    def _drawn_values(self) -> dict[str, dict[str, int]]:
+        """Private values of the step, by seat and item; none where stock is sold to buyers."""
         induced = self._config.induced
-        assert induced is not None
-        return {
-            item: draws(self._seed, "value", self._step, seat, item).integer(
-                induced.low, induced.high
-            )
-            for item in self._bases
-        }
+        if induced is None:
+            return {}
 
+        def value(seat: str, item: str) -> int:
+            stream = draws(self._seed, "value", self._step, seat, item)
+            return stream.integer(induced.low, induced.high)
 
-def _seat_step(step: int, tally: Tally, stock: int) -> SeatStep:
-    return SeatStep(
-        step=step, profit=tally.profit, stock=stock, revenue=tally.revenue,
-        cost_of_goods=tally.cost_of_goods, holding=tally.holding, fixed=tally.fixed,
-        write_down=tally.write_down, liquidated=tally.liquidated, shortfall=tally.shortfall,
-        sold=tally.sold, won=tally.won, spend=tally.spend, won_value=tally.won_value,
-        bid_units=tally.bid_units, bid_value=tally.bid_value, attempts=tally.attempts,
-        failed=tally.failed, asked=tally.asked, match_sum=tally.match_sum,
-        match_buyers=tally.match_buyers,
-    )  # fmt: skip
-
-
-__all__ = ["EVERYONE", "Arena"]
+        return {seat: {item: value(seat, item) for item in self._caps} for seat in self._seats}

@@ -18,12 +18,11 @@ luck.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from itertools import groupby
 from operator import itemgetter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 #: Numbers beyond are read as this one: exact in JSON and in every table, above any budget.
 MOST = 2**53 - 1
@@ -80,8 +79,7 @@ class Terms:
     round_rule: Literal["free", "monotone"] = "free"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line of a bid, as written and as judged.
 
     Attributes:
@@ -99,8 +97,7 @@ class Line:
     reason: Reason | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Award:
+class Award(NamedTuple):
     """What a line won: units, and the money paid for all of them."""
 
     units: int
@@ -138,6 +135,8 @@ class Clearing:
 
 def whole(number: int | float) -> int:
     """Read a JSON integer, which may be spelled 5.0 or have a thousand digits."""
+    if type(number) is int and -MOST <= number <= MOST:
+        return number
     return max(-MOST, min(MOST, int(number)))
 
 
@@ -209,24 +208,12 @@ def clear(
     items = {}
     for item, book in books.items():
         base = terms.items[item].base
-        left, winning, losing = offers[item], base, None
-        won: list[tuple[int, str, int, int]] = []
-        for price, level in groupby(sorted(book, key=_price, reverse=True), key=_price):
-            if not left:
-                losing = price if losing is None else losing
-                break
-            lines_at = list(level)
-            winning = price
-            if sum(map(_units, lines_at)) > left:
-                losing = price
-                lines_at = _rationed(lines_at, left, terms.ties, partial(luck, item))
-            left -= sum(map(_units, lines_at))
-            won += lines_at
-        single = base if losing is None else losing
+        book.sort(key=_price, reverse=True)
+        won, left, losing = _served(book, offers[item], terms.ties, partial(luck, item))
+        single = None if terms.pricing == "discriminatory" else base if losing is None else losing
         for price, seat, index, units in won:
-            paid = units * (single if terms.pricing == "uniform" else price)
-            awards[seat][index] = Award(units, paid)
-        to_win = base if left else winning
+            awards[seat][index] = Award(units, units * (single or price))
+        to_win = won[-1][0] if won and not left else base
         items[item] = ItemClearing(
             price_to_win=to_win,
             units_at_it=sum(units for price, _, _, units in book if price == to_win),
@@ -264,7 +251,7 @@ def _afforded(lines: list[Line], funds: int, over_budget: str) -> tuple[Line, ..
         return tuple(lines)
     if over_budget == "void":
         return tuple(
-            line if line.reason else replace(line, stands=0, reason=Reason.OVER_BUDGET)
+            line if line.reason else line._replace(stands=0, reason=Reason.OVER_BUDGET)
             for line in lines
         )
     left = max(funds, 0)
@@ -272,7 +259,7 @@ def _afforded(lines: list[Line], funds: int, over_budget: str) -> tuple[Line, ..
     for line in lines:
         cost = line.stands * line.price
         if cost > left:
-            line = replace(line, stands=left // line.price, reason=Reason.OVER_BUDGET)
+            line = line._replace(stands=left // line.price, reason=Reason.OVER_BUDGET)
             cost = left
         left -= cost
         kept.append(line)
@@ -303,6 +290,33 @@ class _Provisional:
             units[old] -= taken
             quantity -= taken
         return True
+
+
+def _served(
+    book: list[_Standing], left: int, ties: str, luck: Callable[[str], int]
+) -> tuple[list[_Standing], int, int | None]:
+    """Serve an item's lines, dearest first, until units run out.
+
+    Returns:
+        The lines with the units they got, the units left over, and the highest price at which
+        units were asked in vain; None where nobody did.
+    """
+    first = 0
+    while first < len(book) and book[first][3] <= left:
+        left -= book[first][3]
+        first += 1
+    if first == len(book):
+        return book, left, None
+    price, last = book[first][0], first
+    while first and book[first - 1][0] == price:
+        first -= 1
+        left += book[first][3]
+    while last < len(book) and book[last][0] == price:
+        last += 1
+    won = book[:first]
+    if left:
+        won += _rationed(book[first:last], left, ties, luck)
+    return won, 0, price
 
 
 def _rationed(

@@ -6,8 +6,10 @@ The supplier, the buyers, the owners, the costs and the salvage dealer are outsi
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from market.arena.rules import Item, Salvage, exact
 from market.money import Ledger
@@ -75,6 +77,27 @@ class Account:
     tally: Tally = field(default_factory=Tally)
 
 
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """How one retailer stands at the end of a step, and what the step brought.
+
+    Attributes:
+        tally: What the step brought.
+        funds: Money.
+        stock: Units held.
+        net_worth: Funds, and stock at the lesser of average cost and base price.
+        solvent: Whether it is still in the market.
+        stranded: Whether it holds nothing and can afford nothing.
+    """
+
+    tally: Tally
+    funds: int
+    stock: int
+    net_worth: int
+    solvent: bool
+    stranded: bool
+
+
 class Books:
     """The accounts of all retailers and the ledger they must agree with."""
 
@@ -92,6 +115,7 @@ class Books:
         }
         self._salvage = exact(terminal.salvage if isinstance(terminal, Salvage) else 1.0)
         self._at_cost = not isinstance(terminal, Salvage)
+        self._cheapest = min(item.base for item in items)
         self.ledger = Ledger((SUPPLIER, BUYERS, OWNERS, COSTS, DEALER, DEFAULT))
         for seat in seats:
             self.ledger.move(MONEY, OWNERS, seat, funds, "initial funds")
@@ -140,41 +164,43 @@ class Books:
             account.solvent = False
             self.ledger.move(MONEY, DEFAULT, COSTS, due - paid, "default")
 
-    def write_down(self, seat: str) -> None:
-        """Book, in the last step, the stock's cost less its terminal value."""
-        account = self.accounts[seat]
-        for item, units in enumerate(account.units):
-            cost = account.cost[item]
-            account.tally.write_down += cost - self._terminal_value(item, units, cost)
+    def write_down(self) -> None:
+        """Book, in the last step, the cost of all stock less its terminal value."""
+        for account in self.accounts.values():
+            for item, units in enumerate(account.units):
+                cost = account.cost[item]
+                account.tally.write_down += cost - self._terminal_value(item, units, cost)
 
-    def close_step(self) -> dict[str, Tally]:
-        """End the step: check every account against the ledger and hand out the tallies.
+    def close_step(self) -> dict[str, Closing]:
+        """End the step: check every account against the ledger and say how each one stands.
 
         Raises:
             market.money.ConservationError: If money or goods came from or went to nowhere.
         """
-        tallies = {}
+        closings = {}
         for seat, account in self.accounts.items():
             self.ledger.expect(seat, MONEY, account.funds)
-            for index, item in enumerate(self.items):
-                self.ledger.expect(seat, item.item, account.units[index])
+            for item, units in zip(self.items, account.units, strict=True):
+                self.ledger.expect(seat, item.item, units)
             account.profit += account.tally.profit
-            tallies[seat] = account.tally
+            stock = sum(account.units)
+            closings[seat] = Closing(
+                tally=account.tally,
+                funds=account.funds,
+                stock=stock,
+                net_worth=self._net_worth(account),
+                solvent=account.solvent,
+                stranded=account.solvent and not stock and account.funds < self._cheapest,
+            )
             account.tally = Tally()
         self.ledger.check()
-        return tallies
+        return closings
 
-    def net_worth(self, account: Account) -> int:
-        """Funds and stock at the lesser of average cost and base price."""
+    def _net_worth(self, account: Account) -> int:
         return account.funds + sum(
-            min(account.cost[index], item.base * account.units[index])
-            for index, item in enumerate(self.items)
+            min(cost, item.base * units)
+            for item, units, cost in zip(self.items, account.units, account.cost, strict=True)
         )
-
-    def stranded(self, account: Account) -> bool:
-        """Whether a retailer holds nothing and can afford nothing."""
-        cheapest = min(item.base for item in self.items)
-        return account.solvent and not any(account.units) and account.funds < cheapest
 
     def _release(self, account: Account, item: int, units: int) -> int:
         """Take units from stock at average cost; the remainder of the division stays."""
@@ -193,11 +219,9 @@ class Books:
                 return
             if not held:
                 continue
-            units = next(
-                (k for k in range(1, held) if self._salvage_value(index, k, held, pool) >= needed),
-                held,
-            )
-            proceeds = self._salvage_value(index, units, held, pool)
+            value = partial(self._salvage_value, index, held=held, pool=pool)
+            units = 1 + bisect_left(range(1, held), needed, key=value)
+            proceeds = value(units)
             cost = self._release(account, index, units)
             account.funds += proceeds
             account.tally.liquidated += proceeds - cost

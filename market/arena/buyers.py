@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, Literal
 
@@ -141,6 +142,15 @@ def fitted(
     Raises:
         ValueError: If zeros in the affinity leave no such table.
     """
+    table = _fitted(tuple(shares), tuple(supply), tuple(map(tuple, affinity)))
+    return [list(line) for line in table]
+
+
+@lru_cache(maxsize=64)
+def _fitted(
+    shares: tuple[float, ...], supply: tuple[float, ...], affinity: tuple[tuple[float, ...], ...]
+) -> list[list[float]]:
+    """The table, found once per market and not once per step."""
     rows = [share / sum(shares) for share in shares]
     columns = [units / sum(supply) for units in supply]
     table = [

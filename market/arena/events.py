@@ -52,8 +52,8 @@ class Bid(Event):
         round: Bidding round, from 1.
         settling: Whether this round settles; an earlier one is provisional.
         item: The item as written, cut at 64 characters.
-        quantity: Units asked as written; at most 2**62 in tables.
-        price: Price per unit as written; at most 2**62 in tables.
+        quantity: Units asked as written; at most 2**53 - 1 either way.
+        price: Price per unit as written; at most 2**53 - 1 either way.
         awarded: Units awarded.
         paid: Money paid for them.
         reason: Why the line, or what was cut of it, is void; null when it is not.
@@ -105,7 +105,7 @@ class Refusal(Event):
     Attributes:
         what: `price` or `slogan`.
         item: The item of a price, cut at 64 characters; empty for a slogan.
-        price: The price as written; null for a slogan; at most 2**62 in tables.
+        price: The price as written, at most 2**53 - 1 either way; null for a slogan.
         reason: Why.
     """
 

@@ -1,4 +1,6 @@
-"""Examples of answers in the arena: plausible, and legal in the very situation they are shown in.
+"""Answers in the arena as a model is led to them: an example, and a schema to be held to.
+
+Examples are plausible, and legal in the very situation they are shown in.
 
 Small models copy the example that ends a prompt, so it must be a fair answer: bids a little above
 base for an equal share, raised where that did not win; prices somewhat above cost. It knows
@@ -8,6 +10,7 @@ nothing but what the seat sees.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 from market.environment import Decision, Json
@@ -50,6 +53,29 @@ def sell(decision: Decision, lines: int) -> dict[str, Json]:
             prices[ware["item"]] = _allowed(price, ware["cap"], rules["tick"])
     named = " and ".join(list(prices)[:2]) or "everything"
     return {"prices": prices, "slogan": f"Good {named} at a fair price"}
+
+
+def bid_schema(decision: Decision, lines: int) -> dict[str, Json]:
+    """The form of a bid with only what is on offer, and at most so many lines."""
+    rules = decision.observation.rules
+    items = [ware["item"] for ware in rules["items"]]
+    schema = deepcopy(dict(decision.form.schema))
+    bids = schema["properties"]["bids"]
+    bids["maxItems"] = min(lines, len(items) * rules["lines_per_item"])
+    bids["items"]["properties"]["item"] = {"type": "string", "enum": items}
+    return schema
+
+
+def sell_schema(decision: Decision, characters: int) -> dict[str, Json]:
+    """The selling form with only what is in stock, and a slogan of at most so many characters."""
+    schema = deepcopy(dict(decision.form.schema))
+    held = decision.observation.private["stock"]
+    prices = schema["properties"]["prices"]
+    if decision.observation.rules["stockless_offers"] == "refused":
+        prices["properties"] = {item: {"type": "integer"} for item in held}
+        prices["additionalProperties"] = False
+    schema["properties"]["slogan"]["maxLength"] = characters
+    return schema
 
 
 def _rotated(decision: Decision) -> list[Mapping[str, Any]]:

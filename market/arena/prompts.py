@@ -43,6 +43,13 @@ TURN_TOKENS = 70
 LINE_TOKENS = 22
 STOCK_TOKENS = 13
 FEEDBACK_TOKENS = 30
+#: Tokens of an answer: its frame, one bid, one price. Digits may be a token each.
+FRAME_TOKENS = 12
+BID_TOKENS = 26
+PRICE_TOKENS = 10
+#: Characters of a slogan: per token, at the least, and of the shortest that is asked for.
+SLOGAN_CHARACTERS = 3
+SHORT_SLOGAN = 30
 #: Items that a retailer is expected to hold at least after a step's bids are settled.
 WON_ITEMS = 4
 
@@ -70,6 +77,14 @@ class ArenaPrompts:
         if decision.kind == "bid":
             return examples.bid(decision, bids)
         return examples.sell(decision, prices)
+
+    def schema(self, decision: Decision, tokens: int) -> Mapping[str, Json]:
+        """The form, held to what is on offer or in stock and to what the tokens can hold."""
+        if decision.kind == "bid":
+            return examples.bid_schema(decision, max(1, (tokens - FRAME_TOKENS) // BID_TOKENS))
+        held = len(decision.observation.private["stock"])
+        left = tokens - FRAME_TOKENS - held * PRICE_TOKENS
+        return examples.sell_schema(decision, max(SHORT_SLOGAN, left * SLOGAN_CHARACTERS))
 
     def _rules(self, rules: Mapping[str, Json]) -> str:
         text = rulebook.brief(rules) if self._brief else rulebook.full(rules)

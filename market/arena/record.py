@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
 
 from market.arena import selling
-from market.arena.books import Books, Tally
+from market.arena.books import Closing
 from market.arena.events import (
     EVERYONE,
     Demand,
@@ -19,29 +18,29 @@ from market.arena.events import (
     Standing,
 )
 from market.arena.indices import ItemStep, MarketStep, Trade, bid_price, figures, item_figures
+from market.arena.metrics import SeatStep
 from market.arena.procurement import Round
 from market.arena.rules import ArenaRules
 from market.arena.selling import RetailOutcome, SeatOutcome
+from market.arena.settlement import Costs
 from market.arena.storefront import CLOSED, Storefront
 from market.environment import Event, Json
+
+#: Void prices of one answer that its retailer is told about.
+REFUSALS_SHOWN = 50
 
 _NOTHING_SOLD = SeatOutcome(False, {}, 0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """One step, closed. Mappings are by seat; all seats are in them, those that left too.
+    """One step, closed. Mappings are by seat.
 
     Attributes:
         rules: The configuration.
         step: The step.
         names: Public names.
-        tallies: What the step brought.
-        funds: At the end.
-        stock: Units held at the end.
-        net_worth: At the end.
-        solvent: Whether still in the market at the end.
-        stranded: Without stock and means.
+        closings: How everybody stands at the end, those who left too.
         rounds: The bidding rounds.
         fronts: What was posted, by those who were asked.
         outcome: What retail brought; None if there was none.
@@ -53,45 +52,13 @@ class StepRecord:
     rules: ArenaRules
     step: int
     names: Mapping[str, str]
-    tallies: Mapping[str, Tally]
-    funds: Mapping[str, int]
-    stock: Mapping[str, int]
-    net_worth: Mapping[str, int]
-    solvent: Mapping[str, bool]
-    stranded: Mapping[str, bool]
+    closings: Mapping[str, Closing]
     rounds: Sequence[Round]
     fronts: Mapping[str, Storefront]
     outcome: RetailOutcome | None
     held: Mapping[str, Sequence[int]]
-    costs: Mapping[tuple[str, int], int]
+    costs: Costs
     convergence: int | None
-
-    @classmethod
-    def of(
-        cls,
-        rules: ArenaRules,
-        step: int,
-        names: Mapping[str, str],
-        books: Books,
-        tallies: Mapping[str, Tally],
-        rounds: Sequence[Round],
-        fronts: Mapping[str, Storefront],
-        outcome: RetailOutcome | None,
-        held: Mapping[str, Sequence[int]],
-        costs: Mapping[tuple[str, int], int],
-        convergence: int | None,
-    ) -> Self:
-        """Take down how the books stand at the end of a step."""
-        accounts = books.accounts
-        return cls(
-            rules, step, names, tallies,
-            {seat: account.funds for seat, account in accounts.items()},
-            {seat: sum(account.units) for seat, account in accounts.items()},
-            {seat: books.net_worth(account) for seat, account in accounts.items()},
-            {seat: account.solvent for seat, account in accounts.items()},
-            {seat: books.stranded(account) for seat, account in accounts.items()},
-            tuple(rounds), dict(fronts), outcome, held, costs, convergence,
-        )  # fmt: skip
 
     def public(self) -> dict[str, Json]:
         """What everybody sees of the step afterwards."""
@@ -111,7 +78,7 @@ class StepRecord:
 
     def private(self, seat: str) -> dict[str, Json]:
         """What a retailer sees of its own step afterwards."""
-        tally, outcome = self.tallies[seat], self._sold(seat)
+        tally, outcome = self.closings[seat].tally, self._sold(seat)
         front = self.fronts.get(seat, CLOSED)
         seen = self.rules.attention_feedback == "impressions"
         sold = {}
@@ -128,18 +95,32 @@ class StepRecord:
             "liquidated": tally.liquidated,
             "profit": tally.profit,
             "refused": [
-                {"item": line.item[:64], "price": line.price, "reason": line.reason}
-                for line in front.refused[:50]
+                {"item": line.item, "price": line.price, "reason": line.reason}
+                for line in front.refused[:REFUSALS_SHOWN]
             ],
             "slogan_note": "; ".join(front.notes) or None,
         }
 
+    def accounts(self, seat: str) -> SeatStep:
+        """The step as a retailer's metrics count it."""
+        closing = self.closings[seat]
+        tally = closing.tally
+        return SeatStep(
+            step=self.step, profit=tally.profit, stock=closing.stock, revenue=tally.revenue,
+            cost_of_goods=tally.cost_of_goods, holding=tally.holding, fixed=tally.fixed,
+            write_down=tally.write_down, liquidated=tally.liquidated, shortfall=tally.shortfall,
+            sold=tally.sold, won=tally.won, spend=tally.spend, won_value=tally.won_value,
+            bid_units=tally.bid_units, bid_value=tally.bid_value, attempts=tally.attempts,
+            failed=tally.failed, asked=tally.asked, match_sum=tally.match_sum,
+            match_buyers=tally.match_buyers,
+        )  # fmt: skip
+
     def market(self) -> MarketStep:
         """The step in arrays over seats, for the indices."""
-        tallies = list(self.tallies.values())
+        tallies = [closing.tally for closing in self.closings.values()]
         outcome = self.outcome
         return MarketStep(
-            net_worth=tuple(self.net_worth.values()),
+            net_worth=tuple(closing.net_worth for closing in self.closings.values()),
             revenue=tuple(tally.revenue for tally in tallies),
             cost_of_goods=tuple(tally.cost_of_goods for tally in tallies),
             profit=tuple(tally.profit for tally in tallies),
@@ -244,8 +225,7 @@ class StepRecord:
                 )
             )  # fmt: skip
         for line in front.refused:
-            price = max(-(2**62), min(2**62, line.price))
-            rows.append(Refusal(self.step, turn, seat, "price", line.item[:64], price, line.reason))
+            rows.append(Refusal(self.step, turn, seat, "price", line.item, line.price, line.reason))
         rows += [Refusal(self.step, turn, seat, "slogan", "", None, note) for note in front.notes]
         return rows
 
@@ -269,10 +249,11 @@ class StepRecord:
         return rows
 
     def _standing(self, turn: int, seat: str) -> Standing:
-        tally, outcome = self.tallies[seat], self._sold(seat)
+        closing, outcome = self.closings[seat], self._sold(seat)
+        tally = closing.tally
         return Standing(
-            self.step, turn, seat, self.names[seat], self.solvent[seat], self.stranded[seat],
-            self.funds[seat], self.stock[seat], self.net_worth[seat], tally.revenue,
+            self.step, turn, seat, self.names[seat], closing.solvent, closing.stranded,
+            closing.funds, closing.stock, closing.net_worth, tally.revenue,
             tally.cost_of_goods, tally.spend, tally.holding, tally.fixed, tally.liquidated,
             tally.shortfall, tally.write_down, tally.profit, tally.won, tally.sold,
             tally.attempts, tally.failed, tally.asked, outcome.impressions,

@@ -93,8 +93,7 @@ def settle(
     """
     offered = prices > 0
     ladder = np.argsort(np.where(offered, prices, np.iinfo(np.int64).max), axis=1, kind="stable")
-    for seller, seen in enumerate(considered):
-        sales.impressions[seller] += np.count_nonzero(seen)
+    sales.impressions[:] += np.count_nonzero(considered, axis=1)
     _serve(
         buyers.item,
         buyers.units,

@@ -1,4 +1,8 @@
-"""The configuration of the arena: every number of a market, checked before anything is played."""
+"""The configuration of the arena: every number of a market, checked before anything is played.
+
+Numbers are bounded so that no sum of money or goods leaves the 64 bits of arrays and tables,
+whatever retailers answer.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,20 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
 
-Positive = Annotated[StrictInt, Field(gt=0)]
-NotNegative = Annotated[StrictInt, Field(ge=0)]
+from market.arena.buyers import fitted
+
+#: Highest price of sale where the rules set no cap, whole money.
+MOST_PRICE = 10**12
+#: Highest initial funds, whole money.
+MOST_FUNDS = 10**15
+#: More money or goods never change hands in an episode.
+MOST_TRADE = 2**62
+
+Positive = Annotated[StrictInt, Field(gt=0, le=10**9)]
+NotNegative = Annotated[StrictInt, Field(ge=0, le=10**9)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Factor = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-PositiveFactor = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Factor = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
+PositiveFactor = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=64)]
 Words = Annotated[str, Field(min_length=1, max_length=500)]
 
@@ -116,7 +129,7 @@ class ArenaRules(Model):
 
     funds_alpha: PositiveFactor = 1.5
     """Initial funds of a retailer, as a multiple of the supply's base value per retailer."""
-    initial_funds: Positive | None = None
+    initial_funds: Annotated[StrictInt, Field(gt=0, le=MOST_FUNDS)] | None = None
     """Initial funds in whole money; overrides `funds_alpha`."""
     holding_cost: Factor = 0.0
     """Cost of keeping one unit for one step, as a fraction of its base price (half up)."""
@@ -125,7 +138,7 @@ class ArenaRules(Model):
     terminal_stock: Literal["cost"] | Salvage = "cost"
     """What stock is worth at the end: its cost, or salvage."""
 
-    price_cap: Annotated[float, Field(ge=1, allow_inf_nan=False)] | None = 3.0
+    price_cap: Annotated[float, Field(ge=1, le=1e6, allow_inf_nan=False)] | None = 3.0
     """Highest bid and highest price, in multiples of base; null for none."""
     tick: Positive = 1
     """Bids and prices are whole multiples of it."""
@@ -184,15 +197,55 @@ class ArenaRules(Model):
             raise ValueError("induced: is given exactly with `retail: induced`")
         return self
 
+    @model_validator(mode="after")
+    def _playable(self) -> Self:
+        for item in self.items:
+            cap = self.cap(item)
+            if cap is not None and -(-item.base // self.tick) * self.tick > cap:
+                raise ValueError(
+                    f"tick: no multiple of {self.tick} lies between the base price of "
+                    f"{item.item}, {item.base}, and its cap, {cap}"
+                )
+        if self.funds(1) > MOST_FUNDS:
+            raise ValueError(f"funds_alpha: initial funds must not exceed {MOST_FUNDS}")
+        if max(sum(self.supply), self.demand) * self.steps * self._dearest() > MOST_TRADE:
+            raise ValueError(
+                "items: more money could change hands than 64 bits hold; set a lower price_cap, "
+                "fewer units or fewer steps"
+            )
+        if self.affinity is not None:
+            try:
+                fitted(self.shares, self.supply, self.affinity)
+            except ValueError as error:
+                raise ValueError(f"tier_affinity: {error}") from error
+        return self
+
     def quantity(self, item: Item) -> int:
         """Units of an item offered each step, at least 1."""
         return max(1, round_half_up(item.quantity * exact(self.supply_scale)))
 
     @property
+    def supply(self) -> list[int]:
+        """Units of each item offered each step."""
+        return [self.quantity(item) for item in self.items]
+
+    @property
     def demand(self) -> int:
         """Units wanted per step."""
-        supply = sum(self.quantity(item) for item in self.items)
-        return round_half_up(supply * exact(self.demand_ratio))
+        return round_half_up(sum(self.supply) * exact(self.demand_ratio))
+
+    @property
+    def shares(self) -> list[float]:
+        """Share of each persona."""
+        return [persona.share for persona in self.personas.values()]
+
+    @property
+    def affinity(self) -> list[list[float]] | None:
+        """How much each persona favours each item; None where all want the same."""
+        rows = self.tier_affinity
+        if rows is None:
+            return None
+        return [[rows[persona][item.tier] for item in self.items] for persona in self.personas]
 
     @property
     def decisions_per_seat(self) -> int:
@@ -215,6 +268,15 @@ class ArenaRules(Model):
             return self.initial_funds
         value = sum(self.quantity(item) * item.base for item in self.items)
         return round_half_up(exact(self.funds_alpha) * value / retailers)
+
+    def _dearest(self) -> int:
+        """The most that a unit of anything may be asked, be worth or cost to keep."""
+        willingness = self.willingness_to_pay or {}
+        most = exact(max((high for _, high in willingness.values()), default=0.0))
+        return max(
+            max(self.cap(item) or MOST_PRICE, int(item.base * most) + 1, self.holding(item))
+            for item in self.items
+        )
 
 
 def exact(number: float) -> Decimal:

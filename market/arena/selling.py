@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from market.arena.retail import Sales
 
 
-@dataclass(frozen=True, slots=True)
-class ItemOutcome:
+class ItemOutcome(NamedTuple):
     """What became of one offer: units asked of it and sold, and the buyers' gain."""
 
     asked: int
@@ -80,80 +80,78 @@ class RetailOutcome:
         return total
 
 
-def sell(
-    rules: ArenaRules,
-    seed: int,
-    step: int,
-    fronts: Mapping[str, Storefront],
-    stock: Mapping[str, Sequence[int]],
-    similarities: Mapping[str, Sequence[int]],
-) -> RetailOutcome:
-    """Draw the buyers of a step and serve them.
+class Selling:
+    """The retail side of an episode, step by step."""
 
-    Args:
-        rules: The rules.
-        seed: Seed of the episode.
-        step: The step.
-        fronts: What each retailer posted.
-        stock: Units held per item, by seat.
-        similarities: Of each slogan with each persona, in 1e-6.
-    """
-    from market.arena import retail  # numba: not for those who only read rules
-
-    items = [item.item for item in rules.items]
-    position = {item: index for index, item in enumerate(items)}
-    personas = list(rules.personas.values())
-    buyers = _buyers(rules, seed, step)
-    nothing = [0] * len(personas)
-    sellers = [seat for seat, front in fronts.items() if front.prices]
-    sales = retail.Sales.none(len(items), len(sellers))
-    if sellers:
-        prices = np.zeros((len(items), len(sellers)), np.int64)
-        held = np.zeros((len(items), len(sellers)), np.int64)
-        for column, seat in enumerate(sellers):
-            held[:, column] = stock[seat]
-            for item, price in fronts[seat].prices.items():
-                prices[position[item], column] = price
-        attention = rules.attention
-        patience = [attention.rho if p.rho is None else p.rho for p in personas]
-        weight = weights(
-            [similarities.get(fronts[seat].slogan, nothing) for seat in sellers],
-            [persona.sensitivity for persona in personas],
-            attention.tau,
+    def __init__(self, rules: ArenaRules, seed: int) -> None:
+        personas = rules.personas.values()
+        willingness = rules.willingness_to_pay
+        self._seed = seed
+        self._position = {item.item: index for index, item in enumerate(rules.items)}
+        self._sensitivities = [persona.sensitivity for persona in personas]
+        self._patience = [rules.attention.rho if p.rho is None else p.rho for p in personas]
+        self._attention = rules.attention
+        self._limited = willingness is not None
+        self._draw_buyers = partial(
+            draw_buyers,
+            seed,
+            demand=rules.demand,
+            buyers=rules.buyers,
+            shares=rules.shares,
+            supply=rules.supply,
+            bases=[item.base for item in rules.items],
+            willingness=None if willingness is None else [willingness[p] for p in rules.personas],
+            affinity=rules.affinity,
+            persona_draw=rules.persona_draw,
+            item_draw=rules.item_draw,
         )
-        size = sizes(patience, attention.k_max, len(sellers))
-        luck = retail.seller_luck(seed, step, sellers)
-        for span, seen in considered(seed, step, sellers, weight, size, buyers.persona):
-            retail.settle(buyers.part(span), seen, prices, held, luck, sales)
-    counts = np.bincount(buyers.persona, minlength=len(personas)).tolist()
-    return RetailOutcome(
-        seats=_seat_outcomes(fronts, sellers, position, sales, similarities, counts),
-        buyers=buyers,
-        priced_out=sales.priced_out.tolist(),
-        unserved=sales.unserved.tolist() if sellers else wanted(buyers, len(items)),
-        limited=rules.willingness_to_pay is not None,
-    )
 
+    def sell(
+        self,
+        step: int,
+        fronts: Mapping[str, Storefront],
+        stock: Mapping[str, Sequence[int]],
+        similarities: Mapping[str, Sequence[int]],
+    ) -> RetailOutcome:
+        """Draw the buyers of a step and serve them.
 
-def _buyers(rules: ArenaRules, seed: int, step: int) -> Buyers:
-    affinity = rules.tier_affinity
-    willingness = rules.willingness_to_pay
-    names = list(rules.personas)
-    return draw_buyers(
-        seed,
-        step,
-        demand=rules.demand,
-        buyers=rules.buyers,
-        shares=[persona.share for persona in rules.personas.values()],
-        supply=[rules.quantity(item) for item in rules.items],
-        bases=[item.base for item in rules.items],
-        willingness=None if willingness is None else [willingness[name] for name in names],
-        affinity=None
-        if affinity is None
-        else [[affinity[name][item.tier] for item in rules.items] for name in names],
-        persona_draw=rules.persona_draw,
-        item_draw=rules.item_draw,
-    )
+        Args:
+            step: The step.
+            fronts: What each retailer posted.
+            stock: Units held per item, by seat.
+            similarities: Of each slogan with each persona, in 1e-6.
+        """
+        from market.arena import retail  # numba: only where a market is run
+
+        buyers = self._draw_buyers(step)
+        personas, items = len(self._sensitivities), len(self._position)
+        sellers = [seat for seat, front in fronts.items() if front.prices]
+        sales = retail.Sales.none(items, len(sellers))
+        if sellers:
+            prices = np.zeros((items, len(sellers)), np.int64)
+            held = np.zeros((items, len(sellers)), np.int64)
+            for column, seat in enumerate(sellers):
+                held[:, column] = stock[seat]
+                for item, price in fronts[seat].prices.items():
+                    prices[self._position[item], column] = price
+            nothing = [0] * personas
+            weight = weights(
+                [similarities.get(fronts[seat].slogan, nothing) for seat in sellers],
+                self._sensitivities,
+                self._attention.tau,
+            )
+            size = sizes(self._patience, self._attention.k_max, len(sellers))
+            luck = retail.seller_luck(self._seed, step, sellers)
+            for span, seen in considered(self._seed, step, sellers, weight, size, buyers.persona):
+                retail.settle(buyers.part(span), seen, prices, held, luck, sales)
+        counts = np.bincount(buyers.persona, minlength=personas).tolist()
+        return RetailOutcome(
+            seats=_seat_outcomes(fronts, sellers, self._position, sales, similarities, counts),
+            buyers=buyers,
+            priced_out=sales.priced_out.tolist(),
+            unserved=sales.unserved.tolist() if sellers else wanted(buyers, items),
+            limited=self._limited,
+        )
 
 
 def wanted(buyers: Buyers, items: int) -> list[int]:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from market.arena.auction import NAME_KEPT, whole
+from market.arena.rules import MOST_PRICE
 from market.environment import Json
 
 #: Characters of a slogan; more are cut, whatever the number of words.
@@ -21,6 +23,7 @@ class PriceReason(StrEnum):
     NOT_POSITIVE = "not positive"
     OFF_TICK = "off tick"
     ABOVE_CAP = "above cap"
+    BEYOND_ALL = f"above {MOST_PRICE:,}"
 
 
 class SloganNote(StrEnum):
@@ -50,7 +53,7 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class RefusedPrice:
-    """A void price and the reason."""
+    """A void price, the name of the item cut and the number bounded, and the reason."""
 
     item: str
     price: int
@@ -83,12 +86,12 @@ def read(action: Json, shelf: Shelf) -> Storefront:
     prices: dict[str, int] = {}
     refused = []
     for item, stated in action["prices"].items():
-        price = int(stated)
+        price = whole(stated)
         reason = _void(item, price, shelf)
         if reason is None:
             prices[item] = price
         else:
-            refused.append(RefusedPrice(item, price, reason))
+            refused.append(RefusedPrice(item[:NAME_KEPT], price, reason))
     slogan, notes = clean_slogan(action["slogan"], shelf.words)
     return Storefront(prices, slogan, tuple(refused), notes)
 
@@ -127,6 +130,6 @@ def _void(item: str, price: int, shelf: Shelf) -> PriceReason | None:
     if price % shelf.tick:
         return PriceReason.OFF_TICK
     cap = shelf.caps[item]
-    if cap is not None and price > cap:
-        return PriceReason.ABOVE_CAP
-    return None
+    if cap is None:
+        return PriceReason.BEYOND_ALL if price > MOST_PRICE else None
+    return PriceReason.ABOVE_CAP if price > cap else None

@@ -40,7 +40,8 @@ def state(decision: Decision, alone: bool) -> str:
     if decision.kind == "sell":
         lines.append(f"Settled: {_won(private['bids'])} Now sell.")
     elif decision.turn == 0:
-        lines.append(f"You are {private['name']}. Step {decision.step} of {rules['steps']}.")
+        # Small models answer in prose when a message begins by addressing them.
+        lines.append(f"Step {decision.step} of {rules['steps']}. Your shop: {private['name']}.")
     else:
         lines.append(f"Round {decision.turn}: {_won(private['bids'])}")
     if decision.kind == "bid" and rounds > 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from market.arena.auction import Clearing, Line
+from market.arena.auction import Clearing, Line, Reason
 from market.arena.books import Account
 from market.arena.rules import ArenaRules, Item, Salvage
 from market.environment import Form, Json
@@ -151,7 +151,10 @@ def clearing_view(clearing: Clearing) -> dict[str, Json]:
 def all_bids(
     lines: Mapping[str, Sequence[Line]], clearing: Clearing, names: Mapping[str, str]
 ) -> dict[str, Json]:
-    """Everybody's lines, under public names."""
+    """Everybody's lines on items there are, under public names.
+
+    An unknown item's name is its author's own words, which is no way to speak to rivals.
+    """
     shown = {
         names[seat]: [
             {
@@ -161,6 +164,7 @@ def all_bids(
                 "awarded": award.units,
             }
             for line, award in zip(own, clearing.awards[seat], strict=True)
+            if line.reason is not Reason.UNKNOWN_ITEM
         ]
         for seat, own in lines.items()
     }

@@ -107,7 +107,7 @@ class LanguageModel(Policy):
         self._asked = Request(
             model=self._settings,
             messages=self._prompts.messages(self._history, decision),
-            schema=None if decision.form.tools else decision.form.schema,
+            schema=None if decision.form.tools else self._schema(decision),
             tools=decision.form.tools,
         )
         return self._asked
@@ -131,6 +131,15 @@ class LanguageModel(Policy):
         """Take over a history; the model is not asked."""
         self._history = list(history)
         self._decision = self._asked = None
+
+    def _schema(self, decision: Decision) -> Mapping[str, Json]:
+        """What the provider may hold the model to, spelled as examples and answers are.
+
+        Some servers make a model write the properties in the schema's order.
+        """
+        schema = self._prompts.schema(decision, self.max_tokens)
+        ordered: Mapping[str, Json] = canonical.loads(canonical.dumps(schema))
+        return ordered
 
     def _again(self, reply: Reply, problem: str) -> NoAction | Request:
         """Ask once more, or give up."""

@@ -6,9 +6,10 @@ the history itself. Its shape is the same for every environment:
 - the first message holds the rules, equal for every seat and step of an episode, so that a
   server can keep what it has read;
 - a step is one conversation that only grows: what is seen, the own answer as it was applied,
-  what is seen next. A turn without an answer has no message of the assistant, for small models
-  would copy it; what is told next follows in the same message of the user. A new step begins a new one, with what is worth remembering of earlier steps
-  in its first message, as far as the budget goes;
+  what is seen next. After a turn without an answer the user's message goes on instead, for small
+  models would copy whatever stood there;
+- a new step begins a new conversation, with what is worth remembering of earlier steps in its
+  first message, as far as the budget goes;
 - the last message ends with an example of the answer, possible in this very situation.
 
 `JsonPrompts` serves every environment by showing its observations as JSON. An environment that
@@ -17,7 +18,7 @@ can say it better brings its own class.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from market import canonical
@@ -56,6 +57,18 @@ class Prompts(Protocol):
 
     def example(self, decision: Decision) -> Json:
         """A plausible action for a decision, of its form."""
+        ...
+
+    def schema(self, decision: Decision, tokens: int) -> Mapping[str, Json]:
+        """The schema that a provider may hold the model to.
+
+        The form's own, or a narrower one that leaves out what no good answer needs: a small model
+        that is let go on goes on until its tokens end, and a truncated answer is none.
+
+        Args:
+            decision: The decision.
+            tokens: Most tokens of the answer.
+        """
         ...
 
 
@@ -98,6 +111,10 @@ class JsonPrompts:
     def example(self, decision: Decision) -> Json:
         """The example that the environment gives."""
         return decision.form.example
+
+    def schema(self, decision: Decision, tokens: int) -> Mapping[str, Json]:  # noqa: ARG002
+        """The form's own."""
+        return decision.form.schema
 
     def _rules(self, decision: Decision) -> str:
         rules = decision.observation.rules

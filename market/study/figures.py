@@ -179,7 +179,7 @@ def capital(view: RunView) -> Spec | None:
 
 def index_panels(view: RunView) -> list[Spec]:
     """One small figure per group of market indices that has data."""
-    panels = []
+    panels: list[Spec] = []
     for title, note, number, series in PANELS:
         known = {name: text for name, text in series.items() if _any(view.indices.get(name, ()))}
         if not known:
@@ -220,7 +220,7 @@ def price_panels(view: RunView) -> list[Spec]:
     """One small figure per item: prices asked in multiples of base, filled where units sold."""
     style = styles(view)
     place = {retailer.seat: i for i, retailer in enumerate(view.ranked())}
-    panels = []
+    panels: list[Spec] = []
     for item in view.items:
         offers = [offer for offer in view.offers if offer.item == item.item]
         if not offers:

@@ -62,11 +62,10 @@ def load_view(run_dir: Path | str) -> RunView:
     config = _read_json(run_dir / "config.json") or dict(header.config)
     summary = _read_json(run_dir / "summary.json") or {}
     tables = _Tables(run_dir / "tables", header.episode)
-    standings = tables.rows("standings")
-    steps = int(
-        config.get("rules", {}).get("steps") or max((r["step"] for r in standings), default=0)
-    )
-    played = max((row["step"] for row in standings), default=0)
+    standings, decisions = tables.rows("standings"), tables.rows("decisions")
+    results = tables.rows("results")
+    asked = max((row["step"] for row in decisions), default=0)
+    steps = int(config.get("rules", {}).get("steps") or asked)
     roster = _roster(config)
     items, funds = _arena(config, len(roster)) if header.environment == "arena" else ((), None)
     writers = read_calls(journal.with_name("calls.jsonl")).writers
@@ -74,13 +73,13 @@ def load_view(run_dir: Path | str) -> RunView:
         title=str(summary.get("name") or config.get("name") or run_dir.name),
         environment=header.environment,
         seed=header.seed,
-        episode=_episode(header.episode, len(journals), steps, played),
+        episode=_episode(header.episode, len(journals), None if results else asked),
         steps=steps,
-        retailers=_retailers(roster, summary, tables.rows("results")),
+        retailers=_retailers(roster, summary, results),
         settings=tuple(_settings(config, len(roster))),
         config=json.dumps(config, indent=2, ensure_ascii=False),
         funds=funds,
-        capital=_paths(standings, played),
+        capital=_paths(standings, steps),
         indices=_indices(tables.rows("indices"), steps),
         items=items,
         offers=tuple(
@@ -91,7 +90,7 @@ def load_view(run_dir: Path | str) -> RunView:
         refusals=tuple(_refusals(tables)),
         inactions=tuple(
             InactionView(row["seat"], row["step"], row["kind"], row["cause"])
-            for row in tables.rows("decisions")
+            for row in decisions
             if not row["answered"] and row["seat"] != OUTSIDE
         ),
         usage=_usage(tables.rows("calls")),
@@ -153,10 +152,11 @@ def _arena(config: Mapping[str, Json], retailers: int) -> tuple[tuple[ItemView, 
     return items, rules.funds(retailers)
 
 
-def _episode(name: str, episodes: int, steps: int, played: int) -> str:
+def _episode(name: str, episodes: int, reached: int | None) -> str:
+    """Which episode it is, and the step it has reached if it is not finished."""
     parts = [f"episode {name}, the first of {episodes}"] if episodes > 1 else []
-    if played < steps:
-        parts.append(f"unfinished: {played} of {steps} steps played")
+    if reached is not None:
+        parts.append(f"unfinished, at step {reached}")
     return ", ".join(parts)
 
 

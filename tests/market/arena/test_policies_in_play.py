@@ -22,9 +22,9 @@ SEEDS = range(3)
 UNIFORM = {"All": {"share": 1.0, "sensitivity": 0.0, "theme": "anything"}}
 
 
-def preset(name: str) -> ArenaRules:
+def preset(name: str, *changes: str) -> ArenaRules:
     """A preset in which words have no meaning, so that no encoder is needed."""
-    loaded: ArenaRules = rules_of(load(name, ["rules.attention.similarity=none"]))
+    loaded: ArenaRules = rules_of(load(name, ["rules.attention.similarity=none", *changes]))
     return loaded
 
 
@@ -78,10 +78,21 @@ def test_adaptive_earns_more_than_constrained_and_that_more_than_unconstrained(n
     assert earned["zi-unconstrained"] < 0
 
 
-@pytest.mark.parametrize("name", ["arena/default", "arena/paper"])
-def test_no_line_and_no_price_of_a_script_is_ever_refused(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("arena/default", ()),
+        ("arena/paper", ()),
+        ("arena/default", ("rules.round_rule=monotone", "rules.bidding_rounds=3")),
+        ("arena/default", ("rules.bid_feedback=own", "rules.price_cap=null", "rules.tick=10")),
+        ("arena/default", ("rules.pricing=uniform", "rules.initial_funds=3000")),
+    ],
+)
+def test_no_line_and_no_price_of_a_script_is_ever_refused(
+    name: str, changes: tuple[str, ...]
+) -> None:
     names = sorted(set(ENVIRONMENT.policies) - {"induced", "zi-induced", "bertrand"})
-    _, history = play(preset(name), roster(*((n, 2, {}) for n in names)), 5)
+    _, history = play(preset(name, *changes), roster(*((n, 2, {}) for n in names)), 5)
     for decision, _ in history:
         private = decision.observation.private
         assert [line["reason"] for line in private.get("bids", ()) if line["reason"]] == []

@@ -10,7 +10,7 @@ from market.arena.arena import Arena
 from market.arena.auction import ItemTerms, Line, Terms, judge
 from market.arena.prompts import ArenaPrompts
 from market.arena.rules import ArenaRules
-from market.environment import OUTSIDE, Answer, Cause, Decision, NoAction
+from market.environment import OUTSIDE, Answer, Cause, Decision, Form, NoAction
 from market.language import Message
 from market.policies.policy import History
 from market.policies.prompts import NO_ANSWER
@@ -58,7 +58,7 @@ def test_a_brief_prompt_reads_like_this() -> None:
         "The price to win is base if units were left, else the lowest price that won."
     )
     assert user.content == (
-        "You are Bego. Step 2 of 6. Bid, round 1 of 2. Funds 44321. "
+        "Step 2 of 6. Your shop: Bego. Bid, round 1 of 2. Funds 44321. "
         "Stock (units@cost): item1 9@52, item2 9@52.\n"
         "(Left out: step 1.)\n"
         "Answer with one JSON object only, like:\n"
@@ -222,15 +222,15 @@ def test_feedback_is_told_as_the_rules_allow() -> None:
     assert "Price to win" in ArenaPrompts(6_000).messages(past, decision)[-1].content
 
 
-def test_a_turn_without_an_action_leaves_the_roles_in_turn() -> None:
+def test_after_a_turn_without_an_action_the_same_message_goes_on() -> None:
     past: list[tuple[Decision, Answer | NoAction]] = [
         (decision, NoAction(Cause.REFUSED)) for decision, _ in turns(rules(4, 2), 1)
     ]
     messages = ArenaPrompts(6_000).messages(past[:2], past[2][0])
-    assert [message.content for message in messages if message.role == "assistant"] == [
-        NO_ANSWER,
-        NO_ANSWER,
-    ]
+    assert [message.role for message in messages] == ["system", "user"]
+    first = ArenaPrompts(6_000).messages([], past[0][0])[1].content
+    assert messages[1].content.startswith(first)
+    assert messages[1].content.count(NO_ANSWER) == 2
 
 
 @pytest.mark.parametrize("tokens", [800, 6_000])
@@ -405,3 +405,24 @@ def test_the_hand_made_market_has_the_shape_of_the_real_one() -> None:
     assert made.observation.public.keys() == real.public.keys()
     assert made.observation.private.keys() == real.private.keys()
     assert market(rules(), 1).keys() == {"step", "retailers"}
+
+
+@pytest.mark.parametrize("tokens", [60, 120, 512])
+@pytest.mark.parametrize("turn", [0, 1, 2])
+def test_the_schema_for_a_model_admits_the_example_and_nothing_that_the_form_refuses(
+    tokens: int, turn: int
+) -> None:
+    _, decision = history_and_decision(rules(), 2, turn, held=3)
+    prompts = ArenaPrompts(800)
+    schema = prompts.schema(decision, tokens)
+    narrow = Form(schema, {})
+    example = prompts.example(decision)
+    assert forms.check(narrow, example) is None
+    assert forms.check(decision.form, example) is None
+    if decision.kind == "bid":
+        line = {"item": "item1", "quantity": 1, "price": 50}
+        assert forms.check(narrow, {"bids": [{**line, "item": "item99"}]})
+        assert forms.check(narrow, {"bids": [line] * tokens})
+    else:
+        assert forms.check(narrow, {"prices": {"slogan": 1}, "slogan": ""})
+        assert forms.check(narrow, {"prices": {}, "slogan": "long " * tokens})

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from market import canonical
 from market.environment import Answer, Cause, Decision, NoAction
 from market.language import Finish, Reply, Request, ToolCall, Usage
 from market.policies.llm import LanguageModel
@@ -46,7 +47,8 @@ def test_a_decision_becomes_a_request_with_the_settings_of_the_seat() -> None:
     assert (settings.reasoning_effort, settings.structured) == ("low", "text")
     assert (settings.api_base, settings.api_key_env) == ("http://localhost:1/v1", "KEY")
     assert settings.extra == {"top_p": 0.5}
-    assert request.schema == first().form.schema
+    assert request.schema is not None
+    assert request.schema["properties"]["bids"]["maxItems"] == 3  # what 99 tokens can hold
     assert (request.tools, request.attempt) == ((), 0)
     assert [message.role for message in request.messages] == ["system", "user"]
 
@@ -78,7 +80,7 @@ def test_after_the_re_asks_a_malformed_turn_passes(reasks: int) -> None:
     seat = policy(reasks=reasks)
     seat.act(first())
     for attempt in range(1, reasks + 1):
-        again = seat.resume(reply("no idea"))
+        again = seat.resume(reply("no idea {"))
         assert isinstance(again, Request)
         assert again.attempt == attempt
         assert len(again.messages) == 4
@@ -113,18 +115,46 @@ def test_without_re_asks_a_truncated_turn_passes() -> None:
     assert seat.resume(reply("{", "length")) == NoAction(Cause.TRUNCATED)
 
 
-def test_a_bad_reply_comes_back_bounded_and_clean() -> None:
+def test_a_failed_attempt_comes_back_bounded_and_clean() -> None:
     seat = policy()
     seat.act(first())
-    again = seat.resume(reply("<|im_start|>system\n" + "\ud800x" * 10_000))
+    again = seat.resume(reply("{<|im_start|>system\n" + "\ud800x" * 10_000))
     assert isinstance(again, Request)
     shown = again.messages[-2].content
     shown.encode()
     assert len(shown) <= 300
     assert "<|" not in shown
-    empty = seat.resume(reply(""))
-    assert isinstance(empty, Request)
-    assert empty.messages[-2].content == NO_ANSWER
+
+
+@pytest.mark.parametrize("text", ["", "I am a bidder. I am a bidder."])
+def test_a_reply_that_was_no_attempt_does_not_come_back(text: str) -> None:
+    seat = policy()
+    asked = seat.act(first())
+    again = seat.resume(reply(text))
+    assert isinstance(again, Request)
+    assert len(again.messages) == 2
+    assert again.messages[0] == asked.messages[0]
+    complaint = again.messages[1].content.removeprefix(asked.messages[1].content)
+    assert complaint.startswith("\n\nYour answer was not accepted: there is no JSON object")
+
+
+def test_a_failed_attempt_does_not_come_back_where_the_prompt_is_full() -> None:
+    seat = policy(prompt_tokens=800)
+    for decision, given in turns(rules(), 1):
+        asked = seat.act(decision)
+        if decision.kind == "bid":
+            seat.resume(reply(canonical.dumps(given.action)))
+    again = seat.resume(reply("{" + "x y " * 300))
+    assert isinstance(again, Request)
+    assert len(again.messages) == len(asked.messages)
+    assert again.messages[-1].content.startswith(asked.messages[-1].content)
+
+
+def test_the_schema_is_spelled_in_the_order_of_the_example() -> None:
+    request = policy().act(first())
+    assert request.schema is not None
+    line = request.schema["properties"]["bids"]["items"]["properties"]
+    assert list(line) == ["item", "price", "quantity"]
 
 
 def test_failed_attempts_leave_no_trace_in_later_prompts() -> None:
@@ -158,7 +188,8 @@ def test_a_turn_nobody_came_back_for_passed() -> None:
     recalled.recall([(one, NoAction(Cause.CRASHED))])
     asked = seat.act(two)
     assert asked == recalled.act(two)
-    assert asked.messages[-2].content == NO_ANSWER
+    assert [message.role for message in asked.messages] == ["system", "user"]
+    assert f"\n\n{NO_ANSWER}\nRound 1:" in asked.messages[-1].content
 
 
 def test_a_reply_that_nobody_asked_for_is_a_bug() -> None:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from importlib.resources import files
+from itertools import pairwise
 
 import plotly.graph_objects as go
 import pytest
@@ -30,19 +32,13 @@ def test_every_figure_is_one_that_plotly_accepts():
 
 
 def test_every_colour_is_defined_for_both_themes():
-    style_sheet = (figures_folder() / "report.css").read_text(encoding="utf-8")
+    style_sheet = (files("market.study") / "templates" / "report.css").read_text(encoding="utf-8")
     light, dark = style_sheet.split("prefers-color-scheme: dark", 1)
     used = set(re.findall(r"var\((--[a-z0-9]+)\)", json.dumps(specs(run()))))
     assert len(used) > 5
     for variable in used:
         assert f"{variable}:" in light
         assert f"{variable}:" in dark
-
-
-def figures_folder():
-    from importlib.resources import files
-
-    return files("market.study") / "templates"
 
 
 def test_language_models_have_colours_of_their_own_and_scripts_have_none():
@@ -80,11 +76,9 @@ def test_highlighted_lines_lie_on_top():
 
 
 def test_labels_at_the_end_of_lines_do_not_overlap():
-    view = replace(
-        run(), capital={seat: (100.0, 100.0) for seat in run().capital} | {"gpt": (0, 9)}
-    )
+    view = replace(run(), capital=dict.fromkeys(run().capital, (100.0, 100.0)) | {"gpt": (0, 9)})
     heights = sorted(note["y"] for note in figures.capital(view)["layout"]["annotations"])
-    gaps = [after - before for before, after in zip(heights, heights[1:], strict=False)]
+    gaps = [after - before for before, after in pairwise(heights)]
     assert min(gaps) == pytest.approx(0.055 * 45_000)
 
 

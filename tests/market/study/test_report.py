@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from market.study.page import leaderboard
 from market.study.report import render
 from market.study.run_view import (
     InactionView,
@@ -162,11 +163,19 @@ def test_equal_runs_have_equal_pages():
     assert render(run()) == render(run())
 
 
-def test_the_leaderboard_goes_from_best_to_worst(page):
-    view = run()
-    ranked = [retailer.seat for retailer in view.ranked()]
-    positions = [page.text.index(seat) for seat in ranked]
-    assert positions == sorted(positions)
+def test_the_leaderboard_goes_from_best_to_worst_and_equal_scores_share_a_rank():
+    scores = {"a": 5, "b": -3, "c": 5, "d": None, "e": 0}
+    retailers = tuple(RetailerView(seat, "p", None, score) for seat, score in scores.items())
+    lines = leaderboard(RunView("t", "arena", 1, 1, retailers))
+    assert [(line.rank, line.retailer.seat) for line in lines] == [
+        (1, "a"),
+        (1, "c"),
+        (3, "e"),
+        (4, "b"),
+        (5, "d"),
+    ]
+    assert [line.start for line in lines] == [37.5, 37.5, 37.5, 0, 37.5]
+    assert [line.width for line in lines] == [62.5, 62.5, 0, 37.5, 0]
 
 
 def test_an_undefined_metric_shows_a_dash_and_its_reason(page):

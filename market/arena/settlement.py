@@ -1,0 +1,58 @@
+"""What a step does to the books: stock is won, goods are sold or redeemed, costs are paid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from market.arena.books import Books
+from market.arena.procurement import Round, bid_volume
+from market.arena.selling import RetailOutcome
+from market.arena.storefront import Storefront
+
+#: Cost of the goods sold, by seat and position of the item.
+Costs = dict[tuple[str, int], int]
+
+
+def book_awards(books: Books, cleared: Round) -> None:
+    """Book what the settling round awarded, and what was bid for."""
+    bases = {item.item: item.base for item in books.items}
+    position = {item: index for index, item in enumerate(bases)}
+    for seat, lines in cleared.lines.items():
+        tally = books.accounts[seat].tally
+        tally.bid_units, tally.bid_value = bid_volume(lines, bases)
+        for line, award in zip(lines, cleared.clearing.awards[seat], strict=True):
+            if award.units:
+                books.procure(seat, position[line.item], award.units, award.paid)
+
+
+def book_redemption(books: Books, values: Mapping[str, Mapping[str, int]], units_each: int) -> None:
+    """Redeem stock at private values, as far as its owners want it."""
+    for seat, account in books.accounts.items():
+        for index, item in enumerate(books.items):
+            units = min(account.units[index], units_each)
+            if units:
+                books.sell(seat, index, units, units * values[seat][item.item])
+
+
+def book_sales(books: Books, outcome: RetailOutcome, fronts: Mapping[str, Storefront]) -> Costs:
+    """Book what retail brought, and return what the goods had cost."""
+    costs = {}
+    for seat, sold in outcome.seats.items():
+        tally = books.accounts[seat].tally
+        tally.attempts, tally.failed = sold.attempts, sold.failed
+        tally.match_sum, tally.match_buyers = sold.match_sum, sold.match_buyers
+        prices = fronts[seat].prices
+        for index, offer in sold.offers.items():
+            tally.asked += offer.asked
+            if offer.sold:
+                revenue = offer.sold * prices[books.items[index].item]
+                costs[seat, index] = books.sell(seat, index, offer.sold, revenue)
+    return costs
+
+
+def book_costs(books: Books, holding: Sequence[int], fixed: int) -> None:
+    """Charge everybody in the market for its stock, at a cost per unit of each item, and more."""
+    for seat, account in books.accounts.items():
+        if account.solvent:
+            due = sum(units * cost for units, cost in zip(account.units, holding, strict=True))
+            books.charge(seat, due, fixed)
