@@ -148,6 +148,7 @@ class LanguageActor:
 
     async def check(self, settings: ModelSettings) -> str | None:
         """See `LanguageClient.check`."""
+        await self._client.warm_up()  # a check imports litellm, which would hold up the loop
         return self._client.check(settings)
 
     async def complete(self, request: Request) -> Reply | ProviderFailure:

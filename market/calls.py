@@ -20,6 +20,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,7 @@ class Calls:
     records: tuple[CallRecord, ...] = ()
 
 
+@cache
 def about_this_process() -> dict[str, Json]:
     """Where and with what this process runs: host, Python and package versions."""
     return {
@@ -116,7 +118,8 @@ def about_this_process() -> dict[str, Json]:
 class CallLog:
     """Appends to an answer log; may be used from several threads of one process.
 
-    Whoever holds the journal's lock is the one writer. A torn last line is cut on opening.
+    Whoever holds the journal's lock is the one writer. The file is opened at the first record,
+    and a torn last line is cut then: most episodes of scripts have nothing to log.
 
     Args:
         path: The file, made when missing.
@@ -126,16 +129,10 @@ class CallLog:
     def __init__(self, path: Path | str, about: Mapping[str, Json] | None = None) -> None:
         self.path = Path(path)
         self._lock = threading.Lock()
+        self._about = about
         self._stored: set[str] = set()
-        size = 0
-        if self.path.exists():
-            for data, end in _lines(self.path):
-                self._stored.update(data.get("texts", ()))
-                size = end
-        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        os.ftruncate(self._descriptor, size)
-        written = about_this_process() if about is None else about
-        self._write([{"format": FORMAT, **written}])
+        self._descriptor = -1
+        self._closed = False
 
     def append(self, *records: CallRecord) -> None:
         """Write records; they are on disk when the call returns.
@@ -145,15 +142,36 @@ class CallLog:
             ValueError: If a figure is NaN or infinite.
         """
         with self._lock:
+            if self._closed:
+                raise ValueError(f"{self.path} is closed")
+            if self._descriptor < 0:
+                self._open()
             new: set[str] = set()
             self._write([self._spell(record, new) for record in records])
             self._stored |= new
 
     def close(self) -> None:
         """Close the file. Safe to call again."""
+        self._closed = True
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+    def _open(self) -> None:
+        size = 0
+        if self.path.exists():
+            for data, end in _lines(self.path):
+                self._stored.update(data.get("texts", ()))
+                size = end
+        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        os.ftruncate(self._descriptor, size)
+        about = about_this_process() if self._about is None else self._about
+        try:
+            self._write([{"format": FORMAT, **about}])
+        except OSError:
+            os.close(self._descriptor)
+            self._descriptor = -1
+            raise
 
     def __enter__(self) -> CallLog:
         return self

@@ -147,8 +147,8 @@ class LanguageClient:
             raise AttemptError("rejected", problem)
         key = None if settings.api_key_env is None else os.environ[settings.api_key_env]
         if settings.api_base is not None and key is None:
-            keyless = self._transport.check(settings.model, keyed=False) is not None
-            key = _NO_KEY if keyless else None
+            # A key that lies in the environment for some provider is not for this address.
+            key = _NO_KEY
         return _Target(settings.model, settings.api_base, key)
 
     def _turn(self, target: _Target) -> AbstractAsyncContextManager[object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from market import canonical
@@ -69,7 +69,12 @@ class Header:
     @property
     def digest(self) -> str:
         """SHA-256 of the header's spelling: where the chain of digests begins."""
-        return canonical.digest(canonical.dumps(asdict(self)))
+        return canonical.digest(self.line)
+
+    @property
+    def line(self) -> str:
+        """The header's spelling, which is the journal's first line but for its witness."""
+        return canonical.dumps({field.name: getattr(self, field.name) for field in fields(self)})
 
     def differences(self, other: Header) -> tuple[str, ...]:
         """The keys whose values differ, those of the configuration as dotted paths."""

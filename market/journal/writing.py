@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -51,7 +50,7 @@ class JournalWriter:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         os.ftruncate(self._descriptor, reader.size if reader else 0)
         if reader is None:
-            self._write(canonical.dumps(asdict(header)))
+            self._write(header.line)
             if durable:
                 _sync_folder(path.parent)
 

@@ -41,8 +41,9 @@ def test_records_read_back_as_they_were_written(tmp_path: Path) -> None:
 
 
 def test_the_first_line_of_each_writer_says_where_and_with_what_it_ran(tmp_path: Path) -> None:
-    CallLog(tmp_path / "c").close()
-    CallLog(tmp_path / "c", {"host": "other"}).close()
+    for about in (None, {"host": "other"}):
+        with CallLog(tmp_path / "c", about) as log:
+            log.append(RECORD)
     about = about_this_process()
     assert read_calls(tmp_path / "c").writers == (about, {"host": "other"})
     assert about["host"]
@@ -74,11 +75,17 @@ def test_a_torn_last_line_is_ignored_and_then_cut(tmp_path: Path, cut: int) -> N
 @pytest.mark.parametrize("line", ["{", "[]", '{"step":1}', '{"format":1,"x":2}x', "\ufffd"])
 def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "c"
-    CallLog(path, {}).close()
+    with CallLog(path, {}) as log:
+        log.append(RECORD)
     with path.open("a") as file:
         file.write(line + "\n")
-    with pytest.raises(CallLogError, match="c, line 2 is "):
+    with pytest.raises(CallLogError, match="c, line 3 is "):
         read_calls(path)
+
+
+def test_a_log_without_records_is_no_file(tmp_path: Path) -> None:
+    CallLog(tmp_path / "c").close()
+    assert not (tmp_path / "c").exists()
 
 
 def test_a_missing_log_is_empty(tmp_path: Path) -> None:
@@ -95,7 +102,7 @@ def test_records_are_synced_before_the_call_returns(
             os, "fsync", lambda d: synced.append(log.path.stat().st_size) or fsync(d)
         )
         log.append(RECORD)
-    assert synced == [log.path.stat().st_size]
+    assert synced[-1] == log.path.stat().st_size
 
 
 def test_a_write_that_failed_leaves_the_log_whole(
@@ -109,6 +116,7 @@ def test_a_write_that_failed_leaves_the_log_whole(
         monkeypatch.undo()
         log.append(RECORD)
     assert read_calls(log.path).records == (RECORD,)
+    assert len(read_calls(log.path).writers) == 1
 
 
 def test_errors_are_bounded(tmp_path: Path) -> None:

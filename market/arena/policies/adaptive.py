@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from market.arena.policies.learned_bids import LearnedBids
@@ -16,12 +15,14 @@ from market.environment import Decision, Json, Observation
 class Adaptive(LearnedBids):
     """Bids what was enough to win, asks what earns most, and holds what it expects to sell.
 
+    The first round of a step begins with a review of the last one. What sold out is wanted in
+    larger numbers, what did not in the number sold. All retailers' prices and sales go into an
+    estimate of how much sells at which price, and from it follow the price to ask for the stock
+    at hand and what a unit is worth, which bounds the bid for it.
+
     Attributes:
         margin: Least return expected of a unit for which it raises its bid, as a fraction.
         highest: Highest price considered, in multiples of base, where the cap is not lower.
-        choke: Price at which it believes nothing to sell before it has seen sales, in multiples
-            of base.
-        belief: Weight of that belief, in offers observed.
         growth: Factor on the stock of an item that sold out in the last step.
     """
 
@@ -29,20 +30,18 @@ class Adaptive(LearnedBids):
     appetite: float = 1.5
     limit: float = 2.0
     margin: float = 0.05
-    highest: float = 3.0
-    choke: float = 2.6
-    belief: float = 2.0
+    highest: float = 2.6
     growth: float = 1.5
 
     def __post_init__(self) -> None:
         """Prepare memory."""
         super().__post_init__()
-        self.response = Response(self.highest, self.choke, self.belief)
-        self.shares: dict[str, Sequence[float]] = {}
+        self.response = Response(self.highest)
+        self.retailers = 1
+        #: Per item: units held when retail opened, units to hold, and what one is worth.
         self.held: dict[str, int] = {}
         self.target: dict[str, float] = {}
         self.worth: dict[str, float] = {}
-        self.retailers = 1
         #: The rule for stock at the end, once the last step has come; None before.
         self.terminal: Json = None
 
@@ -51,9 +50,10 @@ class Adaptive(LearnedBids):
         super().learn(decision)
         observation = decision.observation
         if "offers" in observation.public:
-            self.retailers = observation.rules["retailers"]
-            if decision.step == observation.rules["steps"]:
-                self.terminal = observation.rules["terminal_stock"]
+            rules = observation.rules
+            self.retailers = rules["retailers"]
+            if decision.step == rules["steps"]:
+                self.terminal = rules["terminal_stock"]
             self._review(observation)
             self._plan()
         if decision.kind == "sell":
@@ -70,8 +70,7 @@ class Adaptive(LearnedBids):
 
     def price(self, ware: Ware, cost: int) -> int:
         """The best price for the stock at hand."""
-        stock = self.held[ware.item] / self._share(ware)
-        multiple, _ = self._best(ware, self._kept(ware, cost), stock)
+        multiple, _ = self._best(ware, self._kept(ware, cost), self.held[ware.item])
         return ware.nearest(multiple * ware.base)
 
     def _review(self, observation: Observation) -> None:
@@ -87,25 +86,24 @@ class Adaptive(LearnedBids):
 
     def _plan(self) -> None:
         """Per item: how much to hold and what a unit of it is worth."""
-        tiers = {ware.tier for ware in self.wares.values()}
-        self.shares = {tier: self.response.expected(tier) for tier in tiers}
         for item, ware in self.wares.items():
             cost = self.enough.get(item, ware.base)
-            multiple, shares = self._best(ware, cost, self.appetite)
-            share = self._share(ware)
-            target = self.target.setdefault(item, share * self.appetite)
-            sold = min(1.0, shares * share / target)
-            self.worth[item] = sold * multiple * ware.base + (1 - sold) * self._kept(ware, cost)
+            target = self.target.setdefault(item, self._share(ware) * self.appetite)
+            multiple, units = self._best(ware, cost, target)
+            kept = (target - units) * self._kept(ware, cost)
+            self.worth[item] = (units * multiple * ware.base + kept) / target
 
     def _best(self, ware: Ware, cost: float, stock: float) -> tuple[float, float]:
-        """The multiple of base that earns most above a unit's cost, and the shares it sells."""
+        """The multiple of base that earns most above a unit's cost, and the units it sells."""
         top = self.highest if ware.cap is None else ware.cap / ware.base
-        least = cost / ware.base
         best, most = (top, 0.0), 0.0
-        for multiple, shares in zip(self.response.multiples, self.shares[ware.tier], strict=True):
-            sold = shares if shares < stock else stock
-            if multiple <= top and (multiple - least) * sold > most:
-                best, most = (multiple, sold), (multiple - least) * sold
+        for multiple, shares in zip(
+            self.response.multiples, self.response.expected(ware.tier), strict=True
+        ):
+            units = min(shares * self._share(ware), stock)
+            gain = (multiple * ware.base - cost) * units
+            if multiple <= top and gain > most:
+                best, most = (multiple, units), gain
         return best
 
     def _kept(self, ware: Ware, cost: int) -> float:

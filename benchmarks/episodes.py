@@ -1,0 +1,172 @@
+"""How fast episodes run: in this process with the full record, and on Ray against a bare Ray."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from actors.cluster import connected
+from actors.driver import drive
+from actors.outside import EncodedFacts
+from actors.run import roster
+from actors.staging import Script, grouped, stage_inline
+from market.calls import CallLog
+from market.config import Config, load, recorded
+from market.journal import Header, JournalWriter, read
+from market.language import ProviderFailure, Request
+
+PRESET = "arena/paper"
+EPISODES = 20
+REPEATS = 5
+
+
+class NoModel:
+    """No retailer of the preset asks a model."""
+
+    async def complete(self, request: Request) -> ProviderFailure:
+        raise AssertionError(request)
+
+
+class Nobody:
+    """Watches nothing."""
+
+    def progressed(self, progress: object) -> None: ...
+
+
+def script(config: Config, size: int = 1) -> tuple[Script, Header]:
+    header = Header.of(recorded(config), config.kind.rules_version, f"seed-{config.seed}")
+    castings = [seat.casting for seat in roster(config)]
+    return Script(header.config, grouped(castings, size), header.digest, 30.0, True), header
+
+
+def episode(config: Config, facts: EncodedFacts, folder: Path) -> Path:
+    told, header = script(config, 20)
+    path = folder / f"{config.seed}-{time.perf_counter_ns()}.jsonl"
+    market = stage_inline(told, NoModel(), facts)
+    with JournalWriter.create(path, header) as journal, CallLog(path.with_suffix(".calls")) as log:
+        asyncio.run(drive(market, journal, log, Nobody(), 6))  # type: ignore[arg-type]
+    return path
+
+
+def inline() -> None:
+    config = load(PRESET)
+    facts = EncodedFacts(config.encoder.model)
+    seeds = [config.model_copy(update={"seed": seed}) for seed in range(EPISODES)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for one in seeds:  # compiles, and fills the cache of similarities
+            path = episode(one, facts, folder)
+        journal = read(path)
+        rounds = sum("outside" not in batch.answers for batch in journal.batches)
+        decisions = sum(len(batch.answers) for batch in journal.batches if "outside" not in batch.answers)
+        size = path.stat().st_size
+        cpu, wall = [], []
+        for _ in range(REPEATS):
+            began, began_cpu = time.perf_counter(), time.process_time()
+            for one in seeds:
+                episode(one, facts, folder)
+            wall.append((time.perf_counter() - began) / EPISODES)
+            cpu.append((time.process_time() - began_cpu) / EPISODES)
+    seconds, busy = statistics.median(wall), statistics.median(cpu)
+    print(f"inline, {PRESET}, 20 scripted retailers, full journal, warm cache")
+    print(f"  episodes per second         {1 / seconds:8.1f}   (by CPU time {1 / busy:.1f})")
+    print(f"  decision rounds per second  {rounds / seconds:8.0f}   (by CPU time {rounds / busy:.0f})")
+    print(f"  journal bytes per decision  {size / decisions:8.0f}")
+
+
+def on_ray() -> None:
+    """One process per retailer, against bare actors that are sent and return as much."""
+    config = load(PRESET)
+    with connected(None):
+        import ray
+
+        from actors import ray_actors
+
+        encoder = ray_actors.start(ray_actors.EncoderActor, config.encoder.model)
+        ray.get(encoder.problem.remote())
+        began = time.perf_counter()
+        market = ray_actors.RemoteMarket(
+            ray_actors.start(ray_actors.MarketActor, script(config)[0], None, encoder)
+        )
+
+        asyncio.run(market.start())
+        print(f"on Ray, {PRESET}, one process per retailer")
+        print(f"  market and 20 retailers up  {time.perf_counter() - began:8.1f} s")
+        ours = asyncio.run(_batches(market))
+        floor = _floor(ray)
+        ratio = statistics.median(floor) / statistics.median(ours)
+        print(f"  batch asked and answered    {1e3 * statistics.median(ours):8.1f} ms")
+        print(f"  bare round trip of 20       {1e3 * statistics.median(floor):8.1f} ms")
+        print(f"  share of the bare floor     {ratio:8.2f}")
+
+
+async def _batches(market: object) -> list[float]:
+    """Seconds of each batch that retailers answered, the first of a step left out."""
+    times = []
+    while True:
+        began = time.perf_counter()
+        async for part in market.gather():  # type: ignore[attr-defined]
+            gathered = part
+        state = await market.apply()  # type: ignore[attr-defined]
+        if "outside" not in gathered.texts:
+            times.append(time.perf_counter() - began)
+        if state.result is not None:
+            return times
+
+
+def _floor(ray: object) -> list[float]:
+    class Driver:
+        """Asks 20 actors at once, as a market must, and waits for all."""
+
+        def __init__(self) -> None:
+            class Bare:
+                def act(self, sent: bytes) -> bytes:
+                    return sent[:400]
+
+            kind = ray.remote(num_cpus=0)(Bare)  # type: ignore[attr-defined]
+            self._actors = [kind.remote() for _ in range(20)]
+            ray.get([actor.act.remote(b"") for actor in self._actors])  # type: ignore[attr-defined]
+
+        def rounds(self, count: int, sent: bytes) -> list[float]:
+            times = []
+            for _ in range(count):
+                began = time.perf_counter()
+                ray.get([actor.act.remote(sent) for actor in self._actors])  # type: ignore[attr-defined]
+                times.append(time.perf_counter() - began)
+            return times
+
+    driver = ray.remote(num_cpus=0)(Driver).remote()  # type: ignore[attr-defined]
+    times: list[float] = ray.get(driver.rounds.remote(40, b"x" * 4_000))  # type: ignore[attr-defined]
+    return times
+
+
+def help_page() -> None:
+    seconds = _median(
+        lambda: subprocess.run(
+            [Path(sys.executable).with_name("market"), "--help"],
+            check=True, capture_output=True, env={**os.environ},
+        )
+    )  # fmt: skip
+    print(f"market --help                 {seconds:8.2f} s")
+
+
+def _median(call: Callable[[], object]) -> float:
+    times = []
+    for _ in range(REPEATS):
+        began = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+if __name__ == "__main__":
+    inline()
+    on_ray()
+    help_page()
