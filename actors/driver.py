@@ -76,21 +76,23 @@ async def drive(
         journal: Its journal, not yet finished.
         calls: Its answer log.
         watcher: Who is told.
-        steps: Steps of the episode, for the watcher.
+        steps: Steps of the episode, for the watcher; 0 when nobody knows.
         clock: Seconds.
     """
     began = clock()
     spend = Spend()
     state = await market.start()
+    step = state.step
     while state.result is None:
         gathered = await _gather(market, journal.header.episode, calls, spend)
         if gathered.owed is not None:
             return Played(None, gathered.owed)
         journal.append_texts(gathered.step, gathered.turn, gathered.digest, gathered.texts)
         state = await market.apply()
+        step = state.step or step
         watcher.progressed(
             Progress(
-                step=state.step or steps,
+                step=step,
                 steps=steps,
                 turn=state.turn,
                 phase=state.kind,

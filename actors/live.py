@@ -22,6 +22,9 @@ RANKING = ("profit", "score")
 #: Columns of text that a metric of the leaderboard takes, and all before the metrics.
 METRIC_WIDTH, NAMES_WIDTH = 14, 52
 
+#: Indices shown at the end; the rest is in the summary.
+INDICES = 9
+
 #: Width where no terminal says one.
 PLAIN_WIDTH = 120
 
@@ -47,10 +50,10 @@ class PlainWatcher:
 
     def started(self, plan: Plan) -> None:
         """Say what is played."""
-        _line(
-            self._console,
-            f"{plan.name}: {plan.environment}, {len(plan.seats)} retailers, {plan.steps} steps",
-        )
+        parts = [plan.environment, f"{len(plan.seats)} retailers"]
+        if plan.steps:
+            parts.append(f"{plan.steps} steps")
+        _line(self._console, f"{plan.name}: {', '.join(parts)}")
 
     def progressed(self, progress: Progress) -> None:
         """Say how a step ended, once the next one is asked."""
@@ -65,7 +68,7 @@ class PlainWatcher:
         self._console.print(results(summary, self._console.width))
 
     def _say(self, step: int, progress: Progress) -> None:
-        parts = [f"step {step}/{progress.steps}", *_spent_so_far(progress)]
+        parts = [_step(step, progress.steps), *_spent_so_far(progress)]
         for seat in ranked(progress.standings)[:1]:
             row = progress.standings[seat]
             figures = ", ".join(f"{name} {value:,}" for name, value in row.items())
@@ -111,7 +114,7 @@ def standings(plan: Plan, progress: Progress) -> Group:
             _player(policy, model),
             *(Text(f"{row[column]:,}" if column in row else "") for column in columns),
         )
-    state = [f"step {progress.step}/{progress.steps}", progress.phase, *_spent_so_far(progress)]
+    state = [_step(progress.step, progress.steps), progress.phase, *_spent_so_far(progress)]
     return Group(Text(f"{plan.name}: {', '.join(part for part in state if part)}"), table)
 
 
@@ -123,7 +126,9 @@ def results(summary: Mapping[str, Any], width: int = PLAIN_WIDTH) -> Group:
         width: Columns of text; as many metrics are shown as there is room for.
     """
     retailers = sorted(summary["retailers"], key=lambda row: -row["score"])
-    metrics = list(dict.fromkeys(name for row in retailers for name in row["metrics"]))
+    named = dict.fromkeys(name for row in retailers for name in row["metrics"])
+    # A metric that is the score by another name tells nothing.
+    metrics = [m for m in named if any(row["metrics"].get(m) != row["score"] for row in retailers)]
     metrics = metrics[: max(0, (width - NAMES_WIDTH) // METRIC_WIDTH)]
     table = Table(title="Leaderboard", title_justify="left", box=SIMPLE_HEAD)
     table.add_column("", justify="right", no_wrap=True)
@@ -143,7 +148,7 @@ def results(summary: Mapping[str, Any], width: int = PLAIN_WIDTH) -> Group:
         Text(f"{_words(name)} {_figure(value)}")
         for name, value in summary["indices"].items()
         if value is None or isinstance(value, int | float)
-    ]
+    ][:INDICES]
     parts: list[RenderableType] = [table]
     if indices:
         parts += [Text("Market", style="italic"), Columns(indices, width=width // 3 - 2)]
@@ -160,6 +165,10 @@ def ranked(rows: Mapping[str, Mapping[str, int]]) -> Sequence[str]:
     if column is None:
         return list(rows)
     return sorted(rows, key=lambda seat: -rows[seat].get(column, 0))
+
+
+def _step(step: int, steps: int) -> str:
+    return f"step {step}/{steps}" if steps else f"step {step}"
 
 
 def _spent_so_far(progress: Progress) -> list[str]:

@@ -34,9 +34,9 @@ def summarise(
         "name": config.name,
         "environment": config.environment,
         "seed": config.seed,
-        "retailers": _retailers(seats, results[0]),
+        "retailers": _retailers(seats, results[0], config.kind.metrics),
         "episodes": len(journals),
-        "indices": dict(results[0].totals),
+        "indices": _ordered(results[0].totals, config.kind.indices),
         "no_actions": len(silent),
         "calls": len(replies),
         "tokens": {
@@ -51,7 +51,9 @@ def summarise(
     }
 
 
-def _retailers(seats: Sequence[Mapping[str, Json]], result: Result) -> list[Json]:
+def _retailers(
+    seats: Sequence[Mapping[str, Json]], result: Result, metrics: Sequence[str]
+) -> list[Json]:
     """One entry per seat, the best first."""
     entries = []
     for seat in seats:
@@ -63,11 +65,17 @@ def _retailers(seats: Sequence[Mapping[str, Json]], result: Result) -> list[Json
                 "model": seat["model"],
                 "seat": seat["seat"],
                 "score": found.score,
-                "metrics": dict(found.metrics),
+                "metrics": _ordered(found.metrics, metrics),
                 "undefined": dict(found.undefined),
             }
         )
     return sorted(entries, key=lambda entry: -entry["score"])
+
+
+def _ordered(figures: Mapping[str, Json], first: Sequence[str]) -> dict[str, Json]:
+    """Figures in the order that people want; a journal keeps them by the alphabet."""
+    names = [*(name for name in first if name in figures), *figures]
+    return {name: figures[name] for name in names}
 
 
 def _known_sum(values: Sequence[int | float | None]) -> int | float | None:

@@ -15,7 +15,7 @@ class Plan:
         name: Name of the run.
         environment: Name of the environment.
         seats: Each seat with its policy and, where a model is asked, the model.
-        steps: Steps of the episode.
+        steps: Steps of the episode; 0 when nobody knows.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Progress:
 
     Attributes:
         step: Step that is asked next, from 1; at the end the last one.
-        steps: Steps of the episode.
+        steps: Steps of the episode; 0 when nobody knows.
         turn: Turn within the step, from 0.
         phase: What is asked next, such as `bid`; empty at the end.
         standings: A few live figures per seat, as the environment names them.

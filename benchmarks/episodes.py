@@ -65,7 +65,9 @@ def inline() -> None:
             path = episode(one, facts, folder)
         journal = read(path)
         rounds = sum("outside" not in batch.answers for batch in journal.batches)
-        decisions = sum(len(batch.answers) for batch in journal.batches if "outside" not in batch.answers)
+        decisions = sum(
+            len(batch.answers) for batch in journal.batches if "outside" not in batch.answers
+        )
         size = path.stat().st_size
         cpu, wall = [], []
         for _ in range(REPEATS):
@@ -77,7 +79,9 @@ def inline() -> None:
     seconds, busy = statistics.median(wall), statistics.median(cpu)
     print(f"inline, {PRESET}, 20 scripted retailers, full journal, warm cache")
     print(f"  episodes per second         {1 / seconds:8.1f}   (by CPU time {1 / busy:.1f})")
-    print(f"  decision rounds per second  {rounds / seconds:8.0f}   (by CPU time {rounds / busy:.0f})")
+    print(
+        f"  decision rounds per second  {rounds / seconds:8.0f}   (by CPU time {rounds / busy:.0f})"
+    )
     print(f"  journal bytes per decision  {size / decisions:8.0f}")
 
 

@@ -36,6 +36,8 @@ class EnvironmentKind:
         policies: Its own policies, name to `module:Class`.
         prompts: `module:Class` that puts its decisions into words for language models.
         events: `module:NAME` of the tuple of its event classes, one table each.
+        metrics: Metrics of a seat in the order in which people want them; others follow.
+        indices: Figures of the whole in that order; what fits a summary's first lines.
     """
 
     name: str
@@ -45,6 +47,8 @@ class EnvironmentKind:
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = "market.policies.prompts:JsonPrompts"
     events: str = ""
+    metrics: tuple[str, ...] = ()
+    indices: tuple[str, ...] = ()
 
 
 class UnknownName(LookupError):

@@ -108,7 +108,7 @@ def _first(
     times = np.empty((len(streams), len(persona)))
     for seller, stream in enumerate(streams):
         stream.standard_exponential(out=times[seller])
-        times[seller] /= weight[seller][persona]
+    times /= weight[:, persona]
     ranked = times.T.copy()
     ranked.partition(sorted(set(last.tolist())), axis=1)
     # Equal times, one pair in 10^16, would both be in.

@@ -33,7 +33,8 @@ class Retailer(_Model):
     """One line of the roster: a policy, and how many seats it plays."""
 
     name: Name
-    """Name in reports. Its seat is called so too; several are `name-1`, `name-2` and so on."""
+    """Name in reports. Its seat is called so too; several are `name-1` to `name-9`, or `name-01` and
+    so on from ten."""
     policy: Reference
     """Name of a policy, or `module:Class` of one's own."""
     count: Annotated[int, Field(ge=1)] = 1

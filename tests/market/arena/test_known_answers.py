@@ -18,7 +18,7 @@ from scipy import integrate, stats
 
 from market.arena.bounds import Demand, Uniform, best_multiple, clearing_multiple, residual_supply
 from market.arena.policies.induced import equilibrium
-from market.config import load, rules
+from market.config import load, presets, rules
 from tests.play import Played, play
 
 ERRORS = 4
@@ -288,10 +288,24 @@ def test_who_pays_its_bid_gains_by_outbidding_a_rival_that_holds_back() -> None:
     assert sum(20 - cost for cost in residual_supply(2, 10, [(1, 10)], tick=1)) - 10 == 9
 
 
-def test_every_known_answer_runs_as_it_is() -> None:
-    played = play("arena/demand-reduction")
-    assert played.scores == {"bidder": 10, "rival": 10}
-    large = load("arena/large")
-    assert len(rules(large).items) == 8
-    assert sum(retailer.count for retailer in large.retailers) == 200
-    assert (rules(large).demand, rules(large).buyers) == (140_000, 20_000)
+# Presets as they are.
+
+
+@pytest.mark.parametrize(
+    "name",
+    [preset.name for preset in presets() if preset.description.startswith("Known answer")],
+)
+def test_every_known_answer_runs_as_it_is(name: str) -> None:
+    config = load(name)
+    assert config.rules["attention"]["similarity"] == "none" or config.rules["induced"]
+    played = play(config, seed=config.seed)
+    assert all(score >= 0 for score in played.scores.values())
+
+
+def test_the_large_market_is_the_default_one_a_hundred_times() -> None:
+    config = load("arena/large")
+    assert sum(retailer.count for retailer in config.retailers) == 200
+    large, default = rules(config), rules(load("arena/default"))
+    assert large.supply == [100 * units for units in default.supply]
+    assert (large.demand, large.buyers) == (100 * default.demand, 100 * default.buyers)
+    assert play("arena/large", ["rules.attention.similarity=none", "rules.steps=1"]).scores
