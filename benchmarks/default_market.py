@@ -257,7 +257,7 @@ def show_power() -> None:
         roster: list[Entry] = [{"name": "adaptive", "policy": "adaptive", "count": count}]
         if count < 20:
             roster.append({"name": "markup", "policy": "markup", "count": 20 - count})
-        played = games(market(roster), SEEDS[:10], events=True)
+        played = games(market(roster), events=True)
         found = by_policy(played, roster)
         rows.append(
             [count, *(Estimate.of(v).money() for v in found.values()), *["-"] * (2 - len(found)),
@@ -273,7 +273,7 @@ def show_power() -> None:
             {"name": "corner", "policy": "tier-specialist", "count": count, "options": CORNER},
             {"name": "markup", "policy": "markup", "count": 20 - count},
         ]
-        played = games(market(roster), SEEDS, events=True)
+        played = games(market(roster), events=True)
         found = by_policy(played, roster)
         share = f"{100 * largest(played, 'item8'):.0f}%"
         rows.append([count, *(Estimate.of(v).money() for v in found.values()), share])

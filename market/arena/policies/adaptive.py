@@ -95,7 +95,7 @@ class Adaptive(LearnedBids):
 
     def _best(self, ware: Ware, cost: float, stock: float) -> tuple[float, float]:
         """The multiple of base that earns most above a unit's cost, and the units it sells."""
-        top = self.highest if ware.cap is None else ware.cap / ware.base
+        top = self.highest if ware.cap is None else min(self.highest, ware.cap / ware.base)
         best, most = (top, 0.0), 0.0
         for multiple, shares in zip(
             self.response.multiples, self.response.expected(ware.tier), strict=True

@@ -433,7 +433,7 @@ def test_holding_is_paid_for_what_is_left_after_selling() -> None:
 def poor(**changes: Any) -> Played:
     """Ann spends half her funds and sells nothing; Bob does nothing and can pay."""
     rules = {"steps": 4, "initial_funds": 100, "fixed_cost": 60, "terminal_stock": {"salvage": 0.5}}
-    shop = {step: (99, "Dear tea") for step in (1, 2, 3, 4)}
+    shop = dict.fromkeys((1, 2, 3, 4), (99, "Dear tea"))
     buyers = {"willingness_to_pay": {"Secretive": (1.0, 2.0)}}
     return episode(
         market(**{**rules, **buyers, **changes}),

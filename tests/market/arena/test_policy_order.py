@@ -1,8 +1,7 @@
 """Who earns more than whom, and what moves profit, on 30 paired seeds with the packaged encoder.
 
-Every bound leaves a wide margin below what docs/default-market.md measures (t-statistics of 38 and
-more, gains of 35% and more), so that a failure is a change of the market or of a script and not
-bad luck.
+The effects are those of docs/default-market.md. Every bound leaves a wide margin below what is
+measured there, so that a failure is a change of the market or of a script and not bad luck.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ CLEAR = 10.0
 rivals = pytest.mark.parametrize("others", [PLAIN, MIXED], ids=["plain", "mixed"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["arena/default", "arena/paper"])
 def test_idle_earns_nothing_and_intelligence_pays(preset: str) -> None:
     earned_by = by_policy(games(market(LADDER, preset)), LADDER)
@@ -33,7 +31,6 @@ def test_idle_earns_nothing_and_intelligence_pays(preset: str) -> None:
         ("adaptive", "clearing"),
     ]:
         assert gain(earned_by[better], earned_by[worse]).t > CLEAR, (better, worse)
-    assert mean(earned_by["unconstrained"]) < 0
 
 
 @pytest.mark.slow
