@@ -34,6 +34,8 @@ _TOLD = (
     ("market.config.documents", "ConfigError"),
     ("market.journal.header", "JournalError"),
     ("market.journal.lock", "LockedError"),
+    ("market.calls", "CallLogError"),
+    ("market.study.loading", "ReportError"),
     ("market.replay", "ReplayError"),
     ("market.calls", "CallLogError"),
     ("embeddings.encoder", "EncoderError"),
@@ -61,6 +63,9 @@ def run(
         Path | None, typer.Option(help="New folder for the results.  [runs/NAME-SEED]")
     ] = None,
     address: Annotated[str | None, typer.Option(help="Address of a Ray cluster.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where an earlier run of the folder ended.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the resolved configuration and its size.")
     ] = False,
@@ -78,15 +83,17 @@ def run(
             typer.echo(preview(checked), nl=False)
             return
         folder = out or Path("runs") / f"{checked.name}-{checked.seed}"
-        _refuse_unusable(folder)
+        if not resume:
+            _refuse_unusable(folder)
 
         from actors.live import watcher
         from actors.run import run as play
 
         with watcher() as watching:
-            outcome = play(checked, folder, watching)
+            outcome = play(checked, folder, watching, resume)
         if outcome.owed is not None:
-            typer.echo(outcome.owed, err=True)
+            hint = f"Resume with: market run {config} --out {folder} --resume"
+            typer.echo(f"{outcome.owed.rstrip('.')}. {hint}", err=True)
             raise typer.Exit(3)
         typer.echo(f"Results are in {folder}.")
 
@@ -172,7 +179,9 @@ def _refuse_unusable(folder: Path) -> None:
     if not existing.is_dir():
         raise UserError(f"{existing} is no folder; name another one with --out.")
     if existing == folder and any(folder.iterdir()):
-        raise UserError(f"{folder} is not empty; name a new folder with --out, or remove it.")
+        raise UserError(
+            f"{folder} is not empty; name a new folder with --out, or go on with it by --resume."
+        )
     if not os.access(existing, os.W_OK | os.X_OK):
         raise UserError(f"{existing} cannot be written to; name another folder with --out.")
 

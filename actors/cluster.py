@@ -122,6 +122,6 @@ def _knock(address: str) -> None:
 
 def _refused(address: str, reason: str) -> UserError:
     return UserError(
-        f"the Ray cluster at {address} cannot be joined ({reason}); check the address, and the token "
-        "(RAY_AUTH_MODE=token with RAY_AUTH_TOKEN) if it asks for one."
+        f"the Ray cluster at {address} cannot be joined ({reason}); check the address, and the "
+        "token (RAY_AUTH_MODE=token with RAY_AUTH_TOKEN) if it asks for one."
     )

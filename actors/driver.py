@@ -1,30 +1,44 @@
-"""Steps an episode and keeps its record: the next batch is asked only after the last is on disk."""
+"""Steps an episode and keeps its record: the next batch is asked only after the last is on disk.
+
+A market that dies is opened anew and given the journal so far; replies that were paid for come from
+the log. So a death costs time and nothing else.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from actors.episode import Call, Gathered, State
+from actors.correspondence import Correspondence
+from actors.episode import CallKey, Gathered, News, State, Wanted
+from actors.hosts import ProcessDiedError
 from actors.watch import Progress, Watcher
 from market import answers
-from market.calls import CallLog, CallRecord, Outcome
+from market.calls import CallRecord, Outcome
 from market.environment import NoAction, Result
-from market.journal import JournalWriter
-from market.language import Reply
+from market.journal import JournalError, JournalWriter, read
+from market.language import ProviderFailure, Reply
+
+#: How often a market may die without getting a batch further.
+DEATHS = 3
 
 
 class Market(Protocol):
-    """An episode, wherever it runs."""
+    """An episode, wherever it runs. Any call may raise `ProcessDiedError`."""
 
-    async def start(self) -> State:
-        """Begin."""
+    async def start(self, recorded: list[Mapping[str, str]]) -> State:
+        """Begin, or go on from what was recorded."""
         ...
 
-    def gather(self) -> AsyncIterator[Call | Gathered]:
+    async def gather(self) -> News:
         """Ask the open batch."""
+        ...
+
+    async def supply(self, replies: Mapping[CallKey, Reply | ProviderFailure]) -> None:
+        """Hand over replies."""
         ...
 
     async def apply(self) -> State:
@@ -45,119 +59,151 @@ class Played:
     owed: str | None
 
 
-class Spend:
-    """What models took so far."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-        self.tokens = 0
-        self.cost_usd: float | None = 0.0
-
-    def add(self, reply: Reply) -> None:
-        """Count a reply. A cost that is unknown makes the sum unknown."""
-        self.calls += 1
-        self.tokens += (reply.usage.prompt_tokens or 0) + (reply.usage.completion_tokens or 0)
-        cost = reply.usage.cost_usd
-        self.cost_usd = None if self.cost_usd is None or cost is None else self.cost_usd + cost
+class OwedError(Exception):
+    """The episode cannot go on for now; the message says why in one sentence."""
 
 
-async def drive(
-    market: Market,
-    journal: JournalWriter,
-    calls: CallLog,
-    watcher: Watcher,
-    steps: int,
-    clock: Callable[[], float] = time.monotonic,
-) -> Played:
-    """Play an episode to its end, or until a provider fails for good.
+class Driver:
+    """Plays one episode to its end, or as far as it goes.
 
     Args:
-        market: The episode.
-        journal: Its journal, not yet finished.
-        calls: Its answer log.
+        open_market: Makes a fresh market of the episode.
+        journal: Its journal, new or reopened.
+        letters: Its model calls.
         watcher: Who is told.
         steps: Steps of the episode, for the watcher; 0 when nobody knows.
+        suspend: Whether a provider's failure ends the run instead of costing the turn.
         clock: Seconds.
     """
-    began = clock()
-    spend = Spend()
-    state = await market.start()
-    step = state.step
-    while state.result is None:
-        gathered = await _gather(market, journal.header.episode, calls, spend)
+
+    def __init__(
+        self,
+        open_market: Callable[[], Awaitable[Market]],
+        journal: JournalWriter,
+        letters: Correspondence,
+        watcher: Watcher,
+        steps: int,
+        suspend: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._open_market = open_market
+        self._journal = journal
+        self._letters = letters
+        self._watcher = watcher
+        self._steps = steps
+        self._suspend = suspend
+        self._clock = clock
+        self._began = clock()
+        self._applied = 0
+
+    async def play(self) -> Played:
+        """Play."""
+        deaths, before = 0, -1
+        while True:
+            try:
+                return Played(await self._play(await self._open_market()), None)
+            except OwedError as owed:
+                await self._letters.close()
+                return Played(None, str(owed))
+            except ProcessDiedError as death:
+                deaths = 0 if self._applied > before else deaths + 1
+                before = self._applied
+                if deaths == DEATHS:
+                    return Played(None, f"the market's process died again and again ({death})")
+
+    async def _play(self, market: Market) -> Result:
+        state = await market.start(self._recorded())
+        if state.digest != self._journal.chain.digest:
+            raise JournalError(
+                f"{self._journal.path} is the recording of another game: this version shows the "
+                "seats something else"
+            )
+        step = state.step
+        while state.result is None:
+            gathered = await self._gather(market)
+            self._journal.append_texts(
+                gathered.step, gathered.turn, gathered.digest, gathered.texts
+            )
+            state = await market.apply()
+            self._applied += 1
+            step = state.step or step
+            self._tell(state, step)
+        self._journal.finish(state.result)
+        return state.result
+
+    def _recorded(self) -> list[Mapping[str, str]]:
+        return [
+            {seat: answers.dump(answer) for seat, answer in batch.answers.items()}
+            for batch in read(self._journal.path).batches
+        ]
+
+    async def _gather(self, market: Market) -> Gathered:
+        """All answers to the open batch, with whatever models have to say to them."""
+        replying: set[asyncio.Task[None]] = set()
+        news = asyncio.ensure_future(market.gather())
+        try:
+            while True:
+                await asyncio.wait([news, *replying], return_when=asyncio.FIRST_COMPLETED)
+                for task in [task for task in replying if task.done()]:
+                    replying.remove(task)
+                    task.result()
+                if not news.done():
+                    continue
+                found = news.result()
+                replying |= {
+                    asyncio.ensure_future(self._reply(market, wanted)) for wanted in found.wanted
+                }
+                if found.gathered is not None:
+                    break
+                news = asyncio.ensure_future(market.gather())
+        finally:
+            news.cancel()
+            for task in replying:
+                task.cancel()
+        gathered = found.gathered
         if gathered.owed is not None:
-            return Played(None, gathered.owed)
-        journal.append_texts(gathered.step, gathered.turn, gathered.digest, gathered.texts)
-        state = await market.apply()
-        step = state.step or step
-        watcher.progressed(
+            raise OwedError(gathered.owed)
+        if gathered.failures:
+            await self._letters.note(self._failures(gathered))
+        return gathered
+
+    async def _reply(self, market: Market, wanted: Wanted) -> None:
+        reply = await self._letters.answer(wanted)
+        if isinstance(reply, ProviderFailure) and self._suspend:
+            raise OwedError(reply.message)
+        await market.supply({wanted.key: reply})
+
+    def _tell(self, state: State, step: int) -> None:
+        spend = self._letters.spend
+        self._watcher.progressed(
             Progress(
                 step=step,
-                steps=steps,
+                steps=self._steps,
                 turn=state.turn,
                 phase=state.kind,
                 standings=state.standings,
                 calls=spend.calls,
                 tokens=spend.tokens,
                 cost_usd=spend.cost_usd,
-                seconds=clock() - began,
+                seconds=self._clock() - self._began,
             )
         )
-    journal.finish(state.result)
-    return Played(state.result, None)
 
-
-async def _gather(market: Market, episode: str, calls: CallLog, spend: Spend) -> Gathered:
-    gathered: Gathered | None = None
-    async for part in market.gather():
-        if isinstance(part, Gathered):
-            gathered = part
-        else:
-            calls.append(_record(episode, part))
-            if isinstance(part.outcome, Reply):
-                spend.add(part.outcome)
-    if gathered is None:
-        raise RuntimeError("the market gathered no answers")
-    if failures := _failures(episode, gathered.step, gathered.turn, gathered.texts, gathered):
-        calls.append(*failures)
-    return gathered
-
-
-def _record(episode: str, call: Call) -> CallRecord:
-    request, outcome = call.request, call.outcome
-    replied = isinstance(outcome, Reply)
-    return CallRecord(
-        episode=episode,
-        step=call.step,
-        turn=call.turn,
-        seat=call.seat,
-        attempt=request.attempt,
-        outcome=Outcome.REPLIED if replied else Outcome.PROVIDER_FAILED,
-        model=request.model.model,
-        messages=request.messages,
-        reply=outcome if isinstance(outcome, Reply) else None,
-        cause=None if isinstance(outcome, Reply) else outcome.cause,
-        error=None if isinstance(outcome, Reply) else outcome.message,
-    )
-
-
-def _failures(
-    episode: str, step: int, turn: int, texts: Mapping[str, str], gathered: Gathered
-) -> list[CallRecord]:
-    records = []
-    for seat, detail in gathered.failures.items():
-        given = answers.load(texts[seat])
-        assert isinstance(given, NoAction)
-        records.append(
-            CallRecord(
-                episode=episode,
-                step=step,
-                turn=turn,
-                seat=seat,
-                attempt=0,
-                outcome=Outcome.SEAT_FAILED,
-                cause=given.cause,
-                error=detail or None,
+    def _failures(self, gathered: Gathered) -> list[CallRecord]:
+        records = []
+        for seat, detail in gathered.failures.items():
+            given = answers.load(gathered.texts[seat])
+            assert isinstance(given, NoAction)
+            records.append(
+                CallRecord(
+                    episode=self._journal.header.episode,
+                    step=gathered.step,
+                    turn=gathered.turn,
+                    seat=seat,
+                    attempt=0,
+                    outcome=Outcome.SEAT_FAILED,
+                    cause=given.cause,
+                    error=detail or None,
+                )
             )
-        )
-    return records
+        return records

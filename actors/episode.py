@@ -1,14 +1,21 @@
 """Plays one episode: asks, gathers and applies.
 
 Plain asynchronous code that is given everything it touches. It runs in a market actor, or inline
-in the driver, and is stepped by whoever keeps the journal: `gather` asks a batch and hands out its
-answers, and only when these are on disk is `apply` called.
+in the driver, and is stepped by whoever keeps the record:
+
+    start(recorded)     the episode from its beginning, or from where its journal ends
+    gather()            asks the open batch: says what models must be asked, at last the answers
+    supply(replies)     what the models replied
+    apply()             called once the answers are on disk
+
+An episode calls no model itself. The driver does, so that a request is on disk before it is sent
+and a reply before it is used, and so that neither dies with the process this runs in.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,9 +25,12 @@ from market.environment import OUTSIDE, Answer, Cause, Decision, Decisions, Envi
 from market.journal import Chain
 from market.language import ProviderFailure, Reply, Request
 
+#: Seconds for which the first want of a batch waits for others that come at the same time.
+BUNCH = 0.01
+
 
 class Host(Protocol):
-    """Where some retailers live: this process, or an actor."""
+    """Where some retailers live: this process, or another."""
 
     @property
     def seats(self) -> Sequence[str]:
@@ -39,12 +49,8 @@ class Host(Protocol):
         """Learn what was recorded for the last batch, and make fit again whoever failed."""
         ...
 
-
-class Language(Protocol):
-    """Who calls models."""
-
-    async def complete(self, request: Request) -> Reply | ProviderFailure:
-        """Answer a request."""
+    async def remember(self, past: Sequence[tuple[Ask, Mapping[str, Said | Silent]]]) -> None:
+        """Give policies a past that was played before: for each batch what was asked and given."""
         ...
 
 
@@ -56,23 +62,21 @@ class Outside(Protocol):
         ...
 
 
+#: Names a request within an episode: step, turn, seat and attempt.
+CallKey = tuple[int, int, str, int]
+
+
 @dataclass(frozen=True, slots=True)
-class Call:
-    """One call of a model, as it is logged: the key of the decision, what was asked and came back.
+class Wanted:
+    """A request that a model must answer before a seat can go on.
 
     Attributes:
-        step: Step of the decision.
-        turn: Turn of the decision.
-        seat: Who asked.
-        request: What was asked.
-        outcome: What came back.
+        key: Step, turn, seat and attempt.
+        request: What to ask.
     """
 
-    step: int
-    turn: int
-    seat: str
+    key: CallKey
     request: Request
-    outcome: Reply | ProviderFailure
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ class Gathered:
         digest: The chain's digest up to what the seats were shown.
         texts: For each seat, its answer as `market.answers` spells it.
         failures: For each seat without an answer, what people need to mend it.
-        owed: Why the batch cannot be applied: a provider failed for good. None when it can.
+        owed: Why the batch cannot be applied: the outside did not answer. None when it can.
     """
 
     step: int
@@ -97,14 +101,28 @@ class Gathered:
 
 
 @dataclass(frozen=True, slots=True)
+class News:
+    """What became known of the open batch since the last time.
+
+    Attributes:
+        wanted: Requests that models must answer.
+        gathered: All answers, once nothing more is wanted.
+    """
+
+    wanted: tuple[Wanted, ...]
+    gathered: Gathered | None
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """Where an episode stands after a call.
 
     Attributes:
         decisions: How many answers the open batch wants; 0 when the episode is over.
-        step: Step of the open batch, or the last one.
+        step: Step of the open batch; 0 when the episode is over.
         turn: Turn of the open batch.
         kind: What the open batch asks.
+        digest: The chain's digest at the last batch that was applied.
         standings: Live figures per seat.
         result: The result, when the episode is over.
     """
@@ -113,6 +131,7 @@ class State:
     step: int
     turn: int
     kind: str
+    digest: str
     standings: Mapping[str, Mapping[str, int]]
     result: Result | None
 
@@ -123,46 +142,65 @@ class Episode:
     Args:
         environment: The environment, not yet started.
         hosts: Where the retailers live; together they hold every seat.
-        language: Who calls models.
         outside: Who knows facts.
         begin: Where the journal's chain of digests begins.
-        suspend: Whether a provider's failure leaves the batch open instead of costing the turn.
     """
 
     def __init__(
-        self,
-        environment: Environment,
-        hosts: Sequence[Host],
-        language: Language,
-        outside: Outside,
-        begin: str,
-        suspend: bool = True,
+        self, environment: Environment, hosts: Sequence[Host], outside: Outside, begin: str
     ) -> None:
         self._environment = environment
         self._hosts = hosts
-        self._language = language
         self._outside = outside
         self._chain = Chain(begin)
-        self._suspend = suspend
         self._open: Decisions = ()
         self._given: Mapping[str, Said | Silent] = {}
+        self._asking: asyncio.Task[Gathered] | None = None
+        self._wanted: list[Wanted] = []
+        self._anything = asyncio.Event()
+        self._replies: dict[CallKey, asyncio.Future[Reply | ProviderFailure]] = {}
+        self._outside_failure = ""
 
-    async def start(self) -> State:
-        """Begin the episode."""
+    async def start(self, recorded: Sequence[Mapping[str, str]] = ()) -> State:
+        """Begin the episode.
+
+        Args:
+            recorded: The answers, as text, of batches that were recorded before: they are applied
+                again, and policies are given them as their past.
+        """
         self._open = self._environment.start()
+        past = []
+        for texts in recorded:
+            asked = ask_of(self._open)
+            self._chain.extend(self._open)
+            past.append((asked, {seat: as_given(text) for seat, text in texts.items()}))
+            self._step_on(texts)
+        if past:
+            await asyncio.gather(*(host.remember(past) for host in self._hosts))
         return self._state()
 
-    async def gather(self) -> AsyncIterator[Call | Gathered]:
-        """Ask the open batch: yields every model call as it returns, and the answers last."""
-        calls: asyncio.Queue[Call | None] = asyncio.Queue()
-        asking = asyncio.ensure_future(self._ask_all(calls))
-        asking.add_done_callback(lambda _: calls.put_nowait(None))
-        try:
-            while (call := await calls.get()) is not None:
-                yield call
-            yield await asking
-        finally:
-            asking.cancel()
+    async def gather(self) -> News:
+        """Ask the open batch, and wait until a model must be asked or all have answered."""
+        if self._asking is None:
+            self._asking = asyncio.ensure_future(self._ask_all())
+        anything = asyncio.ensure_future(self._anything.wait())
+        await asyncio.wait({self._asking, anything}, return_when=asyncio.FIRST_COMPLETED)
+        anything.cancel()
+        if not self._asking.done():
+            await asyncio.wait({self._asking}, timeout=BUNCH)
+        wanted, self._wanted = tuple(self._wanted), []
+        self._anything.clear()
+        if not self._asking.done():
+            return News(wanted, None)
+        asking, self._asking = self._asking, None
+        return News(wanted, await asking)
+
+    async def supply(self, replies: Mapping[CallKey, Reply | ProviderFailure]) -> None:
+        """Hand over what models replied. A reply that nobody waits for is dropped."""
+        for key, reply in replies.items():
+            waiting = self._replies.pop(key, None)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(reply)
 
     async def apply(self) -> State:
         """Apply the answers that were gathered last."""
@@ -173,56 +211,52 @@ class Episode:
                 for host in self._hosts
             )
         )
-        self._open = self._environment.apply(
-            {seat: answers.load(said.text) for seat, said in given.items()}
-        )
+        self._step_on({seat: said.text for seat, said in given.items()})
         return self._state()
 
-    async def _ask_all(self, calls: asyncio.Queue[Call | None]) -> Gathered:
+    def _step_on(self, texts: Mapping[str, str]) -> None:
+        self._open = self._environment.apply(
+            {seat: answers.load(text) for seat, text in texts.items()}
+        )
+
+    async def _ask_all(self) -> Gathered:
         asked = {decision.seat: decision for decision in self._open}
         parts = [
-            self._ask_host(host, seats, asked, calls)
+            self._ask_host(host, seats, asked)
             for host in self._hosts
             if (seats := [seat for seat in host.seats if seat in asked])
         ]
         if OUTSIDE in asked:
             parts.append(self._ask_outside(asked[OUTSIDE]))
-        found: dict[str, Said | Silent | ProviderFailure] = {}
+        found: dict[str, Said | Silent] = {}
         for part in await asyncio.gather(*parts):
             found.update(part)
-        self._given = {seat: _settled(found[seat]) for seat in asked}
-        owed = [
-            outcome.message
-            for seat, outcome in found.items()
-            if isinstance(outcome, ProviderFailure) and (self._suspend or seat == OUTSIDE)
-        ]
         first = self._open[0]
+        if OUTSIDE in asked and OUTSIDE not in found:
+            return Gathered(first.step, first.turn, "", {}, {}, owed=self._outside_failure)
+        self._given = {seat: found[seat] for seat in asked}
         return Gathered(
             first.step,
             first.turn,
             self._chain.extend(self._open),
             {seat: said.text for seat, said in self._given.items()},
             {s: said.detail for s, said in self._given.items() if isinstance(said, Silent)},
-            owed=owed[0] if owed else None,
         )
 
-    async def _ask_outside(self, decision: Decision) -> dict[str, Said | Silent | ProviderFailure]:
+    async def _ask_outside(self, decision: Decision) -> dict[str, Said | Silent]:
         answer = await self._outside.answer(decision)
         if isinstance(answer, ProviderFailure):
-            return {OUTSIDE: answer}
+            self._outside_failure = answer.message
+            return {}
         said = bounded(answer, decision.form, limit=None)
         if isinstance(said, Silent):
             raise RuntimeError(f"the answer from outside is malformed: {said.detail}")
         return {OUTSIDE: said}
 
     async def _ask_host(
-        self,
-        host: Host,
-        seats: Sequence[str],
-        asked: Mapping[str, Decision],
-        calls: asyncio.Queue[Call | None],
-    ) -> dict[str, Said | Silent | ProviderFailure]:
-        found: dict[str, Said | Silent | ProviderFailure] = {}
+        self, host: Host, seats: Sequence[str], asked: Mapping[str, Decision]
+    ) -> dict[str, Said | Silent]:
+        found: dict[str, Said | Silent] = {}
         outcomes = await host.act(ask_of([asked[seat] for seat in seats]))
         while True:
             requests = {}
@@ -234,22 +268,22 @@ class Episode:
             if not requests:
                 return found
             answered = await asyncio.gather(
-                *(self._call(asked[seat], request, calls) for seat, request in requests.items())
+                *(self._reply(asked[seat], request) for seat, request in requests.items())
             )
             replies = {}
             for seat, reply in zip(requests, answered, strict=True):
                 if isinstance(reply, ProviderFailure):
-                    found[seat] = reply
+                    found[seat] = Silent(Cause.UNANSWERED, reply.message)
                 else:
                     replies[seat] = reply
             outcomes = await host.resume(replies) if replies else {}
 
-    async def _call(
-        self, decision: Decision, request: Request, calls: asyncio.Queue[Call | None]
-    ) -> Reply | ProviderFailure:
-        outcome = await self._language.complete(request)
-        calls.put_nowait(Call(decision.step, decision.turn, decision.seat, request, outcome))
-        return outcome
+    async def _reply(self, decision: Decision, request: Request) -> Reply | ProviderFailure:
+        key = (decision.step, decision.turn, decision.seat, request.attempt)
+        self._replies[key] = asyncio.get_running_loop().create_future()
+        self._wanted.append(Wanted(key, request))
+        self._anything.set()
+        return await self._replies[key]
 
     def _state(self) -> State:
         first = self._open[0] if self._open else None
@@ -258,15 +292,10 @@ class Episode:
             step=first.step if first else 0,
             turn=first.turn if first else 0,
             kind=first.kind if first else "",
+            digest=self._chain.digest,
             standings=self._environment.standings,
             result=None if first else self._environment.result,
         )
-
-
-def _settled(outcome: Said | Silent | ProviderFailure) -> Said | Silent:
-    if isinstance(outcome, ProviderFailure):
-        return Silent(Cause.UNANSWERED, outcome.message)
-    return outcome
 
 
 def ask_of(decisions: Sequence[Decision]) -> Ask:
@@ -278,6 +307,12 @@ def ask_of(decisions: Sequence[Decision]) -> Ask:
         first.observation.public,
         {d.seat: (d.kind, d.observation.private) for d in decisions},
     )
+
+
+def as_given(text: str) -> Said | Silent:
+    """What a seat gave, from the journal's spelling."""
+    answer = answers.load(text)
+    return Said(text) if isinstance(answer, Answer) else Silent(answer.cause)
 
 
 def stage_of(environment: Environment) -> Stage:

@@ -56,7 +56,8 @@ class _Past:
 
     def add(self, ask: Ask, given: Mapping[str, Said | Silent]) -> None:
         for seat, said in given.items():
-            self._pairs[seat].append((ask, said))
+            if seat in self._pairs:
+                self._pairs[seat].append((ask, said))
 
     def of(self, seats: Sequence[str]) -> dict[str, list[tuple[Ask, Said | Silent]]]:
         return {
@@ -89,6 +90,12 @@ class LocalHost:
         self._past.add(self._ask, given)
         if crashed := _crashed(given):
             self._retailers.restore(self._past.of(crashed))
+
+    async def remember(self, past: Sequence[tuple[Ask, Mapping[str, Said | Silent]]]) -> None:
+        """Give policies a past that was played before."""
+        for ask, given in past:
+            self._past.add(ask, given)
+        self._retailers.restore(self._past.of(self.seats))
 
 
 class ProcessHost:
@@ -142,6 +149,12 @@ class ProcessHost:
         self._fresh = False
         if stale:
             await self._restore(stale)
+
+    async def remember(self, past: Sequence[tuple[Ask, Mapping[str, Said | Silent]]]) -> None:
+        """Give policies a past that was played before."""
+        for ask, given in past:
+            self._past.add(ask, given)
+        await self._restore(self.seats)
 
     async def _attempt(
         self, method: str, argument: Any, seats: Sequence[str]

@@ -8,7 +8,8 @@ module is loaded by every retailer's process.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -20,6 +21,12 @@ from actors.hosts import ProcessDiedError
 from actors.retailer import Ask, Casting, Outcome, Past, Retailers, Stage
 from market.environment import Answer, Decision
 from market.language import ModelSettings, ProviderFailure, Reply, Request
+
+#: Model calls in flight at once, over all retailers.
+CALLS_AT_ONCE = 1_000
+
+#: How often an encoder may die over one question.
+ENCODER_DEATHS = 3
 
 
 def start(kind: type, *arguments: Any, at_once: int | None = None) -> ActorHandle[Any]:
@@ -74,12 +81,7 @@ class RetailerProcess:
 
     async def call(self, method: str, argument: Any) -> Any:
         """Call a method of the actor."""
-        try:
-            return await getattr(self._handle, method).remote(argument)
-        except RayTaskError:
-            raise
-        except RayActorError as error:
-            raise ProcessDiedError(type(error).__name__) from error
+        return await _answer(getattr(self._handle, method).remote(argument))
 
     async def kill(self) -> None:
         """Kill the actor."""
@@ -94,24 +96,25 @@ async def spawn_retailers(castings: Sequence[Casting], stage: Stage) -> Retailer
 class MarketActor:
     """One episode, stepped by the driver. Its retailers are its own and die with it."""
 
-    def __init__(self, script: Any, language: Any, outside: Any) -> None:
+    def __init__(self, script: Any, encoder: Any, model: str) -> None:
         from actors.staging import stage_processes
 
         self._episode, self._hosts = stage_processes(
-            script, spawn_retailers, RemoteLanguage(language), RemoteOutside(outside)
+            script, spawn_retailers, RemoteOutside(encoder, model)
         )
 
-    async def start(self) -> Any:
+    async def start(self, recorded: Any) -> Any:
         """Start the retailers and the episode."""
-        import asyncio
-
         await asyncio.gather(*(host.start() for host in self._hosts))
-        return await self._episode.start()
+        return await self._episode.start(recorded)
 
-    async def gather(self) -> AsyncIterator[Any]:
+    async def gather(self) -> Any:
         """See `Episode.gather`."""
-        async for part in self._episode.gather():
-            yield part
+        return await self._episode.gather()
+
+    async def supply(self, replies: Any) -> None:
+        """See `Episode.supply`."""
+        await self._episode.supply(replies)
 
     async def apply(self) -> Any:
         """See `Episode.apply`."""
@@ -119,23 +122,40 @@ class MarketActor:
 
 
 class RemoteMarket:
-    """An `Episode` as the driver sees it, wherever it runs."""
+    """A `driver.Market` that is a market actor."""
 
     def __init__(self, handle: ActorHandle[Any]) -> None:
         self._handle = handle
 
-    async def start(self) -> Any:
+    async def start(self, recorded: Any) -> Any:
         """See `Episode.start`."""
-        return await self._handle.start.remote()
+        return await _answer(self._handle.start.remote(recorded))
 
-    async def gather(self) -> AsyncIterator[Any]:
+    async def gather(self) -> Any:
         """See `Episode.gather`."""
-        async for part in self._handle.gather.options(num_returns="streaming").remote():
-            yield await part
+        return await _answer(self._handle.gather.remote())
+
+    async def supply(self, replies: Any) -> None:
+        """See `Episode.supply`."""
+        await _answer(self._handle.supply.remote(replies))
 
     async def apply(self) -> Any:
         """See `Episode.apply`."""
-        return await self._handle.apply.remote()
+        return await _answer(self._handle.apply.remote())
+
+
+async def _answer(reference: Any) -> Any:
+    """What an actor answers.
+
+    Raises:
+        ProcessDiedError: If it dies first.
+    """
+    try:
+        return await reference
+    except RayTaskError:
+        raise
+    except RayActorError as error:
+        raise ProcessDiedError(type(error).__name__) from error
 
 
 class LanguageActor:
@@ -161,16 +181,36 @@ class LanguageActor:
 
 
 class RemoteLanguage:
-    """An `episode.Language` that is a language actor; none when no retailer asks a model."""
+    """A `correspondence.Language` that is a language actor. One that died is replaced."""
 
-    def __init__(self, handle: ActorHandle[Any] | None) -> None:
-        self._handle = handle
+    def __init__(self) -> None:
+        self._handle: ActorHandle[Any] | None = None
+
+    async def check(self, settings: ModelSettings) -> str | None:
+        """See `LanguageClient.check`."""
+        problem: str | None = await _answer(self._actor().check.remote(settings))
+        return problem
 
     async def complete(self, request: Request) -> Reply | ProviderFailure:
         """See `LanguageClient.complete`."""
-        assert self._handle is not None
-        reply: Reply | ProviderFailure = await self._handle.complete.remote(request)
+        handle = self._actor()
+        try:
+            reply: Reply | ProviderFailure = await _answer(handle.complete.remote(request))
+        except ProcessDiedError:
+            if self._handle is handle:
+                self._handle = None
+            raise
         return reply
+
+    async def close(self) -> None:
+        """Stop what the client started."""
+        if self._handle is not None:
+            await _answer(self._handle.close.remote())
+
+    def _actor(self) -> ActorHandle[Any]:
+        if self._handle is None:
+            self._handle = start(LanguageActor, at_once=CALLS_AT_ONCE)
+        return self._handle
 
 
 class EncoderActor:
@@ -191,12 +231,25 @@ class EncoderActor:
 
 
 class RemoteOutside:
-    """An `episode.Outside` that is an encoder actor."""
+    """An `episode.Outside` that is an encoder actor. One that died is replaced.
 
-    def __init__(self, handle: ActorHandle[Any]) -> None:
+    Args:
+        handle: The actor, which several markets may share.
+        model: The encoder, for a replacement.
+    """
+
+    def __init__(self, handle: ActorHandle[Any], model: str) -> None:
         self._handle = handle
+        self._model = model
 
     async def answer(self, decision: Decision) -> Answer | ProviderFailure:
         """See `EncodedFacts.answer`."""
-        answer: Answer | ProviderFailure = await self._handle.answer.remote(decision)
-        return answer
+        for _ in range(ENCODER_DEATHS):
+            try:
+                answer: Answer | ProviderFailure = await _answer(
+                    self._handle.answer.remote(decision)
+                )
+                return answer
+            except ProcessDiedError:
+                self._handle = start(EncoderActor, self._model)
+        return ProviderFailure("unreachable", "the encoder's process died again and again")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.episode import Episode, Language, Outside, stage_of
+from actors.episode import Episode, Outside, stage_of
 from actors.hosts import LocalHost, ProcessHost, Spawn
 from actors.retailer import Casting
 from market.environment import Json
@@ -24,33 +24,30 @@ class Script:
         castings: Who plays the seats, grouped by the process that hosts them.
         begin: Where the journal's chain of digests begins.
         deadline: Seconds that a retailer's own code has for one call.
-        suspend: Whether a provider's failure leaves the batch open.
     """
 
     config: Mapping[str, Json]
     castings: tuple[tuple[Casting, ...], ...]
     begin: str
     deadline: float
-    suspend: bool
 
 
-def stage_inline(script: Script, language: Language, outside: Outside) -> Episode:
+def stage_inline(script: Script, outside: Outside) -> Episode:
     """An episode in this process."""
     environment = build_environment(script.config)
     stage = stage_of(environment)
     hosts = [LocalHost(group, stage) for group in script.castings]
-    return Episode(environment, hosts, language, outside, script.begin, script.suspend)
+    return Episode(environment, hosts, outside, script.begin)
 
 
 def stage_processes(
-    script: Script, spawn: Spawn, language: Language, outside: Outside
+    script: Script, spawn: Spawn, outside: Outside
 ) -> tuple[Episode, list[ProcessHost]]:
     """An episode whose retailers live in processes of their own, not yet started."""
     environment = build_environment(script.config)
     stage = stage_of(environment)
     hosts = [ProcessHost(group, stage, spawn, script.deadline) for group in script.castings]
-    episode = Episode(environment, hosts, language, outside, script.begin, script.suspend)
-    return episode, hosts
+    return Episode(environment, hosts, outside, script.begin), hosts
 
 
 def grouped(castings: Sequence[Casting], size: int) -> tuple[tuple[Casting, ...], ...]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from market import canonical
-from market.calls import Outcome, read_calls
+from market.calls import Outcome, read_calls, unsettled
 from market.config import Config
-from market.environment import Json, Result
+from market.environment import Json, NoAction, Result
 from market.journal import journal_digest, read
 
 
@@ -25,11 +25,20 @@ def summarise(
     """
     journals = sorted(folder.glob("episodes/*/journal.jsonl"))
     digests = sorted(journal_digest(path) for path in journals)
-    results = [result for path in journals if (result := read(path).result) is not None]
+    recordings = [read(path) for path in journals]
+    results = [recording.result for recording in recordings if recording.result is not None]
+    silent = sum(
+        isinstance(answer, NoAction)
+        for recording in recordings
+        for batch in recording.batches
+        for answer in batch.answers.values()
+    )
     logs = [read_calls(path) for path in sorted(folder.glob("episodes/*/calls.jsonl"))]
     replies = [call.reply for log in logs for call in log.records if call.reply is not None]
+    lost = [call for log in logs for call in log.records if call.outcome is Outcome.LOST]
+    lost += [call for log in logs for call in unsettled(log).values()]
     costs = [reply.usage.cost_usd for reply in replies]
-    silent = [call for log in logs for call in log.records if call.outcome is Outcome.SEAT_FAILED]
+    costs += [None for call in lost if call.model != "local"]
     return {
         "name": config.name,
         "environment": config.environment,
@@ -37,8 +46,9 @@ def summarise(
         "retailers": _retailers(seats, results[0], config.kind.metrics),
         "episodes": len(journals),
         "indices": _ordered(results[0].totals, config.kind.indices),
-        "no_actions": len(silent),
+        "no_actions": silent,
         "calls": len(replies),
+        "calls_lost": len(lost),
         "tokens": {
             "prompt": _known_sum([reply.usage.prompt_tokens for reply in replies]),
             "completion": _known_sum([reply.usage.completion_tokens for reply in replies]),

@@ -13,9 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from actors.cluster import connected
-from actors.driver import drive
+from actors.correspondence import Correspondence
+from actors.driver import Driver
+from actors.episode import Episode
 from actors.outside import EncodedFacts
-from actors.run import roster
+from actors.roster import roster
 from actors.staging import Script, grouped, stage_inline
 from market.calls import CallLog
 from market.config import Config, load, recorded
@@ -43,15 +45,22 @@ class Nobody:
 def script(config: Config, size: int = 1) -> tuple[Script, Header]:
     header = Header.of(recorded(config), config.kind.rules_version, f"seed-{config.seed}")
     castings = [seat.casting for seat in roster(config)]
-    return Script(header.config, grouped(castings, size), header.digest, 30.0, True), header
+    return Script(header.config, grouped(castings, size), header.digest, 30.0), header
 
 
 def episode(config: Config, facts: EncodedFacts, folder: Path) -> Path:
     told, header = script(config, 20)
     path = folder / f"{config.seed}-{time.perf_counter_ns()}.jsonl"
-    market = stage_inline(told, NoModel(), facts)
+
+    async def market() -> Episode:
+        return stage_inline(told, facts)
+
+    async def play() -> None:
+        letters = Correspondence(header.episode, log, NoModel())
+        await Driver(market, journal, letters, Nobody(), 6).play()  # type: ignore[arg-type]
+
     with JournalWriter.create(path, header) as journal, CallLog(path.with_suffix(".calls")) as log:
-        asyncio.run(drive(market, journal, log, Nobody(), 6))  # type: ignore[arg-type]
+        asyncio.run(play())
     return path
 
 
@@ -97,10 +106,12 @@ def on_ray() -> None:
         ray.get(encoder.problem.remote())
         began = time.perf_counter()
         market = ray_actors.RemoteMarket(
-            ray_actors.start(ray_actors.MarketActor, script(config)[0], None, encoder)
+            ray_actors.start(
+                ray_actors.MarketActor, script(config)[0], encoder, config.encoder.model
+            )
         )
 
-        asyncio.run(market.start())
+        asyncio.run(market.start([]))
         print(f"on Ray, {PRESET}, one process per retailer")
         print(f"  market and 20 retailers up  {time.perf_counter() - began:8.1f} s")
         ours = asyncio.run(_batches(market))
@@ -116,8 +127,7 @@ async def _batches(market: object) -> list[float]:
     times = []
     while True:
         began = time.perf_counter()
-        async for part in market.gather():  # type: ignore[attr-defined]
-            gathered = part
+        gathered = (await market.gather()).gathered  # type: ignore[attr-defined]
         state = await market.apply()  # type: ignore[attr-defined]
         if "outside" not in gathered.texts:
             times.append(time.perf_counter() - began)

@@ -2,8 +2,9 @@
 
     python -m benchmarks.paper_shape
 
-Ten games of each variant of `arena/paper`: some twenty seconds on one core. The paper's retailers
-are language models, ours are scripts: shapes can be compared, levels cannot.
+Ten games of each variant of `arena/paper`, and thirty pairs for what a slogan is worth: some twelve
+seconds on one core. The paper's retailers are language models, ours are scripts: shapes can be
+compared, levels cannot.
 """
 
 from __future__ import annotations
@@ -11,7 +12,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import mean
 
-from benchmarks._measure import Estimate, by_policy, correlation, encoder, games, table
+from benchmarks._measure import (
+    MIXED,
+    Estimate,
+    by_policy,
+    correlation,
+    earned,
+    encoder,
+    gain,
+    games,
+    table,
+)
+from market.arena.policies.slogans import GENERIC, THEMES
 from market.config import load, recorded
 from market.environment import Answer, Decision, NoAction
 from market.replay import build_environment
@@ -44,6 +56,10 @@ PAPER_CORRELATIONS = {
     "stockout_rate": "-0.88",
     "bid_efficiency": "+0.68",
     "mean_match": "+0.16",
+}
+SPEAKERS: Mapping[str, tuple[str, dict[str, float]]] = {
+    "markup (cost + 25%)": ("markup", {}),
+    "1.5 x base": ("fixed", {"multiple": 1.5}),
 }
 PAPER_BEST = {
     "profit": "36,589",
@@ -100,6 +116,11 @@ def main() -> None:
             for name, said in PAPER_BEST.items()
         ),
     )
+    print("### What the slogan of `hype` is worth to one seat, over a generic one\n")
+    table(
+        ["seat", "generic", "hype", "gain"],
+        [slogan_row(label, *policy) for label, policy in SPEAKERS.items()],
+    )
     print("### Profit per seat\n")
     roster = [{"name": line.name} for line in load("arena/paper").retailers]
     found = {name: by_policy(group, roster) for name, group in played.items()}
@@ -108,11 +129,21 @@ def main() -> None:
         (
             [
                 entry["name"],
-                *(Estimate.of(earned[entry["name"]]).money() for earned in found.values()),
+                *(Estimate.of(profit[entry["name"]]).money() for profit in found.values()),
             ]
             for entry in roster
         ),
     )
+
+
+def slogan_row(label: str, policy: str, options: Mapping[str, float]) -> list[str]:
+    """Profit of one seat among mixed rivals, by slogan, in 30 paired games."""
+    plain, hype = (
+        earned(policy, MIXED, preset="arena/paper", slogan=slogan, **options)
+        for slogan in (GENERIC, THEMES["hype"])
+    )
+    worth = gain(hype, plain).percent(mean(plain))
+    return [label, Estimate.of(plain).money(), Estimate.of(hype).money(), worth]
 
 
 def stockless(seed: int) -> Played:

@@ -51,6 +51,7 @@ class Outcome(StrEnum):
     SENT = "sent"  #: the request is about to be sent; what it costs is owed from here on
     REPLIED = "replied"  #: the model answered
     PROVIDER_FAILED = "provider_failed"  #: the provider did not answer, retries included
+    LOST = "lost"  #: nothing will come back of a request that was sent; its cost is unknown
     SEAT_FAILED = "seat_failed"  #: the agent's own failure: late, crashed, malformed, ...
 
 

@@ -91,7 +91,7 @@ def drive(
     outside: Player | None = None,
     events: bool = False,
 ) -> Played:
-    """Play an environment to its end; a seat without a player never comes up.
+    """Play an environment to its end.
 
     Args:
         environment: Not yet started.

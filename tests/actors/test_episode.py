@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from actors.driver import Played, drive
+from actors.correspondence import Correspondence
+from actors.driver import Driver, Played
+from actors.episode import Episode
 from actors.retailer import Casting
 from actors.staging import Script, grouped, stage_inline
 from actors.watch import Plan, Progress
@@ -81,7 +83,7 @@ def roster(llm: int = 1, random: int = 2) -> list[dict[str, Any]]:
     return entries
 
 
-def script(retailers: list[dict[str, Any]], size: int = 1, suspend: bool = True) -> Script:
+def script(retailers: list[dict[str, Any]], size: int = 1) -> Script:
     config = {"environment": LEMONADE, "seed": 3, "rules": {}, "retailers": retailers}
     header = Header.of(config, 1, "e1")
     castings = []
@@ -95,18 +97,32 @@ def script(retailers: list[dict[str, Any]], size: int = 1, suspend: bool = True)
                 )
             else:
                 castings.append(Casting(seat, "market.policies.random:Random", {}, 3))
-    return Script(header.config, grouped(castings, size), header.digest, 10.0, suspend)
+    return Script(header.config, grouped(castings, size), header.digest, 10.0)
 
 
-def play(folder: Path, told: Script, language: Pretended, watcher: Quiet | None = None) -> Played:
+def play(
+    folder: Path,
+    told: Script,
+    language: Pretended,
+    watcher: Quiet | None = None,
+    suspend: bool = True,
+) -> Played:
     header = Header.of(told.config, 1, "e1")
-    episode = stage_inline(told, language, Nobody())
     folder.mkdir()
+
+    async def market() -> Episode:
+        return stage_inline(told, Nobody())
+
+    async def story() -> Played:
+        letters = Correspondence("e1", calls, language)
+        driver = Driver(market, journal, letters, watcher or Quiet(), steps=3, suspend=suspend)
+        return await driver.play()
+
     with (
         JournalWriter.create(folder / "journal.jsonl", header) as journal,
         CallLog(folder / "calls.jsonl") as calls,
     ):
-        return asyncio.run(drive(episode, journal, calls, watcher or Quiet(), steps=3))
+        return asyncio.run(story())
 
 
 def test_models_and_scripts_play_one_market_that_replays(tmp_path: Path) -> None:
@@ -126,7 +142,10 @@ def test_every_call_of_a_model_is_logged_with_its_prompt(tmp_path: Path) -> None
     replied = [record for record in records if record.outcome is Outcome.REPLIED]
     assert len(replied) == len(language.asked)
     assert {record.seat for record in replied} == {"model-1", "model-2"}
-    assert all(record.messages and record.reply for record in replied)
+    assert all(record.reply for record in replied)
+    sent = [record for record in records if record.outcome is Outcome.SENT]
+    assert [record.key for record in sent] == [record.key for record in replied]
+    assert all(record.messages for record in sent)
 
 
 def test_grouped_retailers_write_the_same_bytes(tmp_path: Path) -> None:
@@ -150,7 +169,7 @@ def test_a_provider_that_fails_leaves_the_batch_open(tmp_path: Path) -> None:
 
 def test_a_user_may_choose_to_go_on_without_a_provider(tmp_path: Path) -> None:
     language = Pretended(fails_at=1)
-    played = play(tmp_path / "run", script(roster(), suspend=False), language)
+    played = play(tmp_path / "run", script(roster()), language, suspend=False)
     assert played.result is not None
     text = (tmp_path / "run" / "journal.jsonl").read_text()
     assert '{"none":"unanswered"}' in text
@@ -177,7 +196,7 @@ def test_a_failing_seat_is_data(tmp_path: Path, seat: str) -> None:
     config = {**told.config, "retailers": retailers}
     header = Header.of(config, 1, "e1")
     played = play(
-        tmp_path / "run", Script(header.config, castings, header.digest, 10.0, True), Pretended()
+        tmp_path / "run", Script(header.config, castings, header.digest, 10.0), Pretended()
     )
     assert played.result is not None
     failed = [

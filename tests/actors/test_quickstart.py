@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from actors.driver import drive
+from actors.correspondence import Correspondence
+from actors.driver import Driver, Played
+from actors.episode import Episode
 from actors.language.client import LanguageClient
 from actors.language.local import LocalModel
 from actors.outside import EncodedFacts
-from actors.run import roster
+from actors.roster import roster
 from actors.staging import Script, grouped, stage_inline
 from market.calls import CallLog, Outcome, read_calls
 from market.config import load, recorded
@@ -25,9 +27,7 @@ from tests.actors.test_episode import Quiet
 def counted(local: LocalModel, name: str) -> int:
     """A counter of the server itself."""
     address = local.start().removesuffix("/v1") + "/metrics"
-    request = urllib.request.Request(
-        address, headers={"Authorization": f"Bearer {local.api_key}"}
-    )
+    request = urllib.request.Request(address, headers={"Authorization": f"Bearer {local.api_key}"})
     with urllib.request.urlopen(request) as response:
         text = response.read().decode()
     found = re.search(rf"^llamacpp:{name}_total (\d+)", text, re.MULTILINE)
@@ -40,16 +40,24 @@ def test_four_local_models_play_and_their_server_agrees_on_the_tokens(tmp_path: 
     config = load("arena/quickstart", ["rules.steps=1"])
     header = Header.of(recorded(config), config.kind.rules_version, "seed-1")
     castings = grouped([seat.casting for seat in roster(config)], 20)
-    script = Script(header.config, castings, header.digest, 30.0, True)
+    script = Script(header.config, castings, header.digest, 30.0)
     local = LocalModel()
     client = LanguageClient(local=local)
-    episode = stage_inline(script, client, EncodedFacts(config.encoder.model))
+    facts = EncodedFacts(config.encoder.model)
+
+    async def market() -> Episode:
+        return stage_inline(script, facts)
+
+    async def story() -> Played:
+        letters = Correspondence("seed-1", calls, client)
+        return await Driver(market, journal, letters, Quiet(), steps=1).play()
+
     try:
         with (
             JournalWriter.create(tmp_path / "journal.jsonl", header) as journal,
             CallLog(tmp_path / "calls.jsonl") as calls,
         ):
-            played = asyncio.run(drive(episode, journal, calls, Quiet(), steps=1))
+            played = asyncio.run(story())
         written = counted(local, "tokens_predicted")
     finally:
         asyncio.run(client.close())

@@ -64,10 +64,10 @@ def digest(outcome: RunOutcome) -> str:
 
 
 def failures(outcome: RunOutcome) -> list[tuple[str, str | None]]:
-    (path,) = outcome.folder.glob("episodes/*/calls.jsonl")
+    (episode,) = outcome.folder.glob("episodes/*")
     return [
         (record.seat, record.cause)
-        for record in read_calls(path).records
+        for record in read_calls(episode / "calls.jsonl").records
         if record.outcome is Outcome.SEAT_FAILED
     ]
 

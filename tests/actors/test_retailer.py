@@ -25,7 +25,7 @@ def stage() -> Stage:
 
 def ask(*seats: str, step: int = 1, turn: int = 0, kind: str = "bid") -> Ask:
     private = {"stock": {"item1": {"units": 2, "cost": 100}}}
-    return Ask(step, turn, {}, {seat: (kind, private) for seat in seats})
+    return Ask(step, turn, {}, dict.fromkeys(seats, (kind, private)))
 
 
 def cast(seat: str, policy: str, **options: object) -> Casting:

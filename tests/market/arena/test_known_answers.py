@@ -226,17 +226,17 @@ def test_the_equilibrium_bid_is_what_the_best_losing_rival_is_worth(
     assert equilibrium(value, bidders, units) == pytest.approx(integral / rival.cdf(value))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("scale", [0.9, 1.1])
-def test_a_bidder_off_the_equilibrium_earns_less(scale: float) -> None:
-    def earned(factor: float) -> list[float]:
+def test_a_bidder_off_the_equilibrium_earns_less() -> None:
+    def earned(scale: float) -> list[float]:
         roster = (
             "retailers=[{name: bidder, policy: induced, count: 19}, {name: deviant, "
-            f"policy: induced, options: {{scale: {factor}}}}}]"
+            f"policy: induced, options: {{scale: {scale}}}}}]"
         )
-        return Auctions("arena/auction-20-8", range(12), roster).own["deviant"]
+        return Auctions("arena/auction-20-8", range(3), roster).own["deviant"]
 
-    expect_less(earned(scale), earned(1.0))
+    equilibrium_profit = earned(1.0)
+    expect_less(earned(0.9), equilibrium_profit)
+    expect_less(earned(1.1), equilibrium_profit)
 
 
 def test_zero_intelligence_bounded_by_value_realises_most_of_the_gain() -> None:
