@@ -2,8 +2,8 @@
 
 Whatever is heavy is imported inside the commands, so that `market --help` is quick. A mistake of
 the user ends in one sentence on the standard error, status 2 and nothing written. Other statuses:
-3 when a provider failed and the episode waits to be resumed, 130 and 143 when interrupted. A bug
-keeps its traceback.
+1 when an episode failed by a bug, whose traceback lies in its folder; 3 when a provider failed and
+the run waits to be resumed; 130 and 143 when interrupted. A bug of the command keeps its traceback.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ app = typer.Typer(
 _TOLD = (
     ("market.config.documents", "ConfigError"),
     ("market.journal.header", "JournalError"),
-    ("market.journal.lock", "LockedError"),
+    ("market.storage.port", "LockedError"),
     ("market.calls", "CallLogError"),
     ("market.study.loading", "ReportError"),
     ("market.replay", "ReplayError"),
@@ -86,16 +86,22 @@ def run(
         if not resume:
             _refuse_unusable(folder)
 
-        from actors.live import watcher
+        from actors.audience import audience
         from actors.run import run as play
+        from market.config.plans import expand
 
-        with watcher() as watching:
+        with audience(len(expand(checked))) as watching:
             outcome = play(checked, folder, watching, resume)
+        for failure in outcome.failed:
+            typer.echo(" ".join(failure.split()), err=True)
         if outcome.owed is not None:
             hint = f"Resume with: market run {config} --out {folder} --resume"
             typer.echo(f"{outcome.owed.rstrip('.')}. {hint}", err=True)
             raise typer.Exit(3)
-        typer.echo(f"Results are in {folder}.")
+        if outcome.summary is not None:
+            typer.echo(f"Results are in {folder}.")
+        if outcome.failed:
+            raise typer.Exit(1)
 
 
 @app.command("list")
@@ -137,6 +143,50 @@ def report(
 
         write_tables(folder)
         typer.echo(f"Wrote {write_report(folder)}.")
+
+
+@app.command()
+def status(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Results of a run.")],
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> None:
+    """Say how far a run is and what it spent, from its records alone."""
+    with _told():
+        from actors import status as statuses
+
+        found = statuses.status(folder)
+        typer.echo(statuses.as_json(found) if as_json else statuses.as_text(found), nl=False)
+
+
+@app.command("dev-server")
+def dev_server(
+    settings: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Settings in YAML; without, all is calm.")
+    ] = None,
+    overrides: Overrides = None,
+    latency: Annotated[float | None, typer.Option(help="Median seconds of an answer.")] = None,
+    rate_limit: Annotated[float | None, typer.Option(help="Share answered with 429.")] = None,
+    errors: Annotated[float | None, typer.Option(help="Share answered with 500 or 503.")] = None,
+    hangs: Annotated[float | None, typer.Option(help="Share never answered.")] = None,
+    drops: Annotated[float | None, typer.Option(help="Share whose connection is lost.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Decides what happens to whom.")] = None,
+    host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any free port.")] = 0,
+) -> None:
+    """Serve a pretended model provider, to rehearse without spending."""
+    with _told():
+        from actors.language.rehearsal.command import serve
+        from actors.language.rehearsal.settings import load
+
+        flags = {
+            "latency": latency,
+            "rate_limit": rate_limit,
+            "errors": errors,
+            "hangs": hangs,
+            "drops": drops,
+            "seed": seed,
+        }
+        serve(load(settings, overrides or (), flags), host, port, typer.echo)
 
 
 @contextmanager

@@ -3,19 +3,25 @@
 An intent is on disk before a request is sent, and a reply before it is used. A reply that the log
 holds, from this run or an earlier one, is never asked for again, and a request that is under way is
 joined, so that a market that dies and asks anew costs nothing. What was sent and of which nothing
-will come back is recorded as lost, its cost unknown.
+will come back is recorded as lost, its cost unknown. Nothing is sent for which the budget has no
+room.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
+from actors.budget import Budget, Hold
 from actors.episode import CallKey, Wanted
 from actors.hosts import ProcessDiedError
 from market.calls import CallLog, CallRecord, Calls, Outcome, paid_replies, unsettled
 from market.language import ProviderFailure, Reply, Request
+
+#: A record, and who waits for it to be on disk.
+_Unwritten = tuple[CallRecord, asyncio.Future[None]]
 
 #: How often a request is sent again because whoever calls models died over it.
 RESENDS = 5
@@ -64,6 +70,8 @@ class Correspondence:
         log: Its answer log.
         language: Who calls models.
         earlier: What the log held when this run began.
+        budget: What calls may take, shared by all episodes; what `earlier` took is counted in it.
+        owners: Retailers by the ids of their seats; a seat that is not named is its own.
         run: Runs a blocking call without holding up the event loop.
     """
 
@@ -73,11 +81,15 @@ class Correspondence:
         log: CallLog,
         language: Language,
         earlier: Calls = Calls(),  # noqa: B008
+        budget: Budget | None = None,
+        owners: Mapping[str, str] | None = None,
         run: Callable[[Callable[[], None]], Awaitable[None]] = asyncio.to_thread,
     ) -> None:
         self._episode = episode
         self._log = log
         self._language = language
+        self._budget = budget or Budget()
+        self._owners = owners or {}
         self._run = run
         self._paid: dict[CallKey, Reply] = {
             key: record.reply
@@ -93,37 +105,47 @@ class Correspondence:
         for reply in self._paid.values():
             self.spend.add(reply)
         self._under_way: dict[CallKey, asyncio.Task[Reply | ProviderFailure]] = {}
-        self._unwritten: list[tuple[CallRecord, asyncio.Future[None]]] = []
+        self._waiting: set[asyncio.Task[object]] = set()
+        self._unwritten: list[_Unwritten] = []
         self._writing: asyncio.Task[None] | None = None
+        self._failed: Exception | None = None
 
     async def answer(self, wanted: Wanted) -> Reply | ProviderFailure:
-        """The reply to a request: from the log, from a call under way, or by a new call."""
+        """The reply to a request: from the log, from a call under way, or by a new call.
+
+        Raises:
+            OwedError: If the budget has no room for it.
+        """
         if wanted.key in self._paid:
             return self._paid[wanted.key]
         task = self._under_way.get(wanted.key)
         if task is None:
             task = asyncio.ensure_future(self._call(wanted))
             self._under_way[wanted.key] = task
-            task.add_done_callback(lambda _: self._under_way.pop(wanted.key, None))
+            task.add_done_callback(lambda task: self._ended(wanted.key, task))
         return await asyncio.shield(task)
+
+    def _ended(self, key: CallKey, task: asyncio.Task[Reply | ProviderFailure]) -> None:
+        del self._under_way[key]
+        if not task.cancelled():
+            task.exception()  # taken here, since who asked may be gone
 
     async def note(self, records: Sequence[CallRecord]) -> None:
         """Record something else about the episode, such as the failures of seats."""
         await self._write(*records)
 
     async def close(self) -> None:
-        """Wait for the calls under way: they are paid for."""
+        """Wait for the calls that were sent: they are paid for. What waits for room is dropped."""
+        for task in self._waiting:
+            task.cancel()
         await asyncio.gather(*self._under_way.values(), return_exceptions=True)
 
     async def _call(self, wanted: Wanted) -> Reply | ProviderFailure:
-        request, model = wanted.request, wanted.request.model.model
+        model = wanted.request.model.model
         for left in reversed(range(RESENDS + 1)):
-            await self._write(
-                *self._take_lost(),
-                self._record(wanted.key, model, Outcome.SENT, messages=request.messages),
-            )
+            hold = await self._room(wanted)
             try:
-                outcome = await self._language.complete(request)
+                outcome = await self._send(wanted, hold)
                 break
             except ProcessDiedError as death:
                 await self._write(self._record(wanted.key, model, Outcome.LOST, error=str(death)))
@@ -132,9 +154,11 @@ class Correspondence:
                         "unreachable", "the process that calls models died again and again"
                     )
         if isinstance(outcome, Reply):
+            cost = self._budget.prices.cost(model, outcome.usage)
+            outcome = replace(outcome, usage=replace(outcome.usage, cost_usd=cost))
+            await self._write(self._record(wanted.key, model, Outcome.REPLIED, reply=outcome))
             self._paid[wanted.key] = outcome
             self.spend.add(outcome)
-            await self._write(self._record(wanted.key, model, Outcome.REPLIED, reply=outcome))
         else:
             failed = self._record(
                 wanted.key,
@@ -146,6 +170,39 @@ class Correspondence:
             await self._write(failed)
         return outcome
 
+    async def _room(self, wanted: Wanted) -> Hold:
+        """Room in the budget; until it is found the call can be dropped."""
+        task = asyncio.current_task()
+        assert task is not None
+        seat = wanted.key[2]
+        self._waiting.add(task)
+        try:
+            return await self._budget.reserve(self._owners.get(seat, seat), wanted.request)
+        finally:
+            self._waiting.discard(task)
+
+    async def _send(self, wanted: Wanted, hold: Hold) -> Reply | ProviderFailure:
+        """One call, its intent on disk before it and its cost counted after it."""
+        request = wanted.request
+        sent = self._record(
+            wanted.key,
+            request.model.model,
+            Outcome.SENT,
+            messages=request.messages,
+            ceiling=hold.tokens,
+        )
+        try:
+            await self._write(*self._take_lost(), sent)
+        except BaseException:
+            self._budget.release(hold)
+            raise
+        outcome: Reply | ProviderFailure | None = None
+        try:
+            outcome = await self._language.complete(request)
+        finally:
+            self._budget.settle(hold, outcome)
+        return outcome
+
     def _take_lost(self) -> list[CallRecord]:
         lost, self._lost = self._lost, []
         return lost
@@ -154,7 +211,17 @@ class Correspondence:
         self, key: CallKey, model: str | None, outcome: Outcome, **more: object
     ) -> CallRecord:
         step, turn, seat, attempt = key
-        return CallRecord(self._episode, step, turn, seat, attempt, outcome, model, **more)  # type: ignore[arg-type]
+        return CallRecord(
+            self._episode,
+            step,
+            turn,
+            seat,
+            attempt,
+            outcome,
+            model,
+            played=round(self._budget.played, 3),
+            **more,  # type: ignore[arg-type]
+        )
 
     async def _write(self, *records: CallRecord) -> None:
         """Put records on disk. Whoever writes at the same time shares one sync."""
@@ -170,15 +237,34 @@ class Correspondence:
 
     async def _flush(self) -> None:
         while self._unwritten:
-            batch, self._unwritten = self._unwritten, []
+            batch = self._take_unwritten()
             records = [record for record, _ in batch]
             try:
                 await self._run(lambda records=records: self._log.append(*records))  # type: ignore[misc]
             except Exception as error:
-                for _, done in batch:
-                    if not done.done():
-                        done.set_exception(error)
+                self._failed = error
+                _settle(batch, error)
             else:
-                for _, done in batch:
-                    if not done.done():
-                        done.set_result(None)
+                _settle(batch, None)
+
+    def _take_unwritten(self) -> Sequence[_Unwritten]:
+        """What is to be written next.
+
+        Once a record was lost, no intent is written any more: the log would not say what became of
+        the call before. What came of calls that were sent is tried all the same.
+        """
+        batch, self._unwritten = self._unwritten, []
+        if self._failed is None:
+            return batch
+        intents = [one for one in batch if one[0].outcome is Outcome.SENT]
+        _settle(intents, self._failed)
+        return [one for one in batch if one[0].outcome is not Outcome.SENT]
+
+
+def _settle(batch: Sequence[_Unwritten], error: Exception | None) -> None:
+    for _, done in batch:
+        if not done.done():
+            if error is None:
+                done.set_result(None)
+            else:
+                done.set_exception(error)

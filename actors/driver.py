@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
 from actors.correspondence import Correspondence
 from actors.episode import CallKey, Gathered, News, State, Wanted
+from actors.errors import OwedError
 from actors.hosts import ProcessDiedError
 from actors.watch import Progress, Watcher
 from market import answers
@@ -45,6 +47,10 @@ class Market(Protocol):
         """Apply what was gathered."""
         ...
 
+    async def close(self) -> None:
+        """End the episode: what it was played with may serve another."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Played:
@@ -57,10 +63,6 @@ class Played:
 
     result: Result | None
     owed: str | None
-
-
-class OwedError(Exception):
-    """The episode cannot go on for now; the message says why in one sentence."""
 
 
 class Driver:
@@ -97,21 +99,35 @@ class Driver:
         self._applied = 0
 
     async def play(self) -> Played:
-        """Play."""
+        """Play. However it ends, what models were sent is waited for and logged: it is paid for."""
+        try:
+            played = await self._play()
+        except Exception:
+            await self._letters.close()
+            raise
+        await self._letters.close()
+        return played
+
+    async def _play(self) -> Played:
         deaths, before = 0, -1
         while True:
             try:
-                return Played(await self._play(await self._open_market()), None)
-            except OwedError as owed:
-                await self._letters.close()
-                return Played(None, str(owed))
+                market = await self._open_market()
+                try:
+                    played = Played(await self._finish(market), None)
+                except OwedError as owed:
+                    played = Played(None, str(owed))
+                break
             except ProcessDiedError as death:
                 deaths = 0 if self._applied > before else deaths + 1
                 before = self._applied
                 if deaths == DEATHS:
                     return Played(None, f"the market's process died again and again ({death})")
+        with suppress(ProcessDiedError):
+            await market.close()
+        return played
 
-    async def _play(self, market: Market) -> Result:
+    async def _finish(self, market: Market) -> Result:
         state = await market.start(self._recorded())
         if state.digest != self._journal.chain.digest:
             raise JournalError(
@@ -134,7 +150,7 @@ class Driver:
     def _recorded(self) -> list[Mapping[str, str]]:
         return [
             {seat: answers.dump(answer) for seat, answer in batch.answers.items()}
-            for batch in read(self._journal.path).batches
+            for batch in read(self._journal.path, self._journal.storage).batches
         ]
 
     async def _gather(self, market: Market) -> Gathered:

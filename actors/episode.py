@@ -212,7 +212,17 @@ class Episode:
             )
         )
         self._step_on({seat: said.text for seat, said in given.items()})
-        return self._state()
+        state = self._state()
+        if self._open:
+            # Seats think while the driver takes note of the state.
+            self._asking = asyncio.ensure_future(self._ask_all())
+        return state
+
+    async def close(self) -> None:
+        """End the episode, whatever it is doing."""
+        if self._asking is not None:
+            self._asking.cancel()
+            await asyncio.gather(self._asking, return_exceptions=True)
 
     def _step_on(self, texts: Mapping[str, str]) -> None:
         self._open = self._environment.apply(

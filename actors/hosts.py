@@ -121,10 +121,20 @@ class ProcessHost:
         self._ask: Ask | None = None
         self._replies: dict[str, list[Reply]] = {}
         self._fresh = False
+        self._calling = False
 
     async def start(self) -> None:
         """Start the process, so that the first deadline does not pay for it."""
         self._process = await self._spawn(self._castings, self._stage)
+        self._calling = False
+
+    async def leave(self) -> Process | None:
+        """Give the process away: the episode is over. One that is still at something is ended."""
+        process, self._process = self._process, None
+        if process is not None and self._calling:
+            await process.kill()
+            return None
+        return process
 
     async def act(self, ask: Ask) -> Mapping[str, Outcome]:
         """Ask the seats of a batch."""
@@ -145,10 +155,8 @@ class ProcessHost:
         if self._ask is None or not given:
             return
         self._past.add(self._ask, given)
-        stale = self.seats if self._fresh else _crashed(given)
+        await self._restore(self.seats if self._fresh else _crashed(given))
         self._fresh = False
-        if stale:
-            await self._restore(stale)
 
     async def remember(self, past: Sequence[tuple[Ask, Mapping[str, Said | Silent]]]) -> None:
         """Give policies a past that was played before."""
@@ -196,11 +204,18 @@ class ProcessHost:
     async def _timed(self, method: str, argument: Any) -> dict[str, Outcome]:
         if self._process is None:
             await self.start()
-        assert self._process is not None
-        outcomes: dict[str, Outcome] = await asyncio.wait_for(
-            self._process.call(method, argument), self._deadline
-        )
+        # Not `wait_for`, which before Python 3.12 forgets a cancellation that meets an answer.
+        async with asyncio.timeout(self._deadline):
+            outcomes: dict[str, Outcome] = await self._call(method, argument)
         return outcomes
+
+    async def _call(self, method: str, argument: Any) -> Any:
+        """Call the process. Where this ends early the process may still be at it."""
+        assert self._process is not None
+        self._calling = True
+        result = await self._process.call(method, argument)
+        self._calling = False
+        return result
 
     async def _replace(self) -> None:
         self._fresh = True
@@ -214,13 +229,13 @@ class ProcessHost:
             return
         for left in reversed(range(SPAWNS)):
             try:
-                assert self._process is not None
-                await self._process.call("restore", self._past.of(seats))
+                await self._call("restore", self._past.of(seats))
                 return
             except ProcessDiedError:
                 if not left:
                     raise
                 await self._replace()
+                seats = self.seats
 
     def _late(self) -> Silent:
         return Silent(Cause.LATE, f"no answer within {self._deadline:g} s")

@@ -125,6 +125,26 @@ def results(summary: Mapping[str, Any], width: int = PLAIN_WIDTH) -> Group:
         summary: The summary.
         width: Columns of text; as many metrics are shown as there is room for.
     """
+    table = _means(summary) if "states" in summary else _leaderboard(summary, width)
+    indices = [
+        Text(f"{_words(name)} {_figure(value)}")
+        for name, value in summary["indices"].items()
+        if value is None or isinstance(value, int | float)
+    ][:INDICES]
+    parts: list[RenderableType] = [table]
+    if "states" in summary:
+        parts.append(Text(_company(summary)))
+    if indices:
+        parts += [Text("Market", style="italic"), Columns(indices, width=width // 3 - 2)]
+    if summary["calls"]:
+        read, written = summary["tokens"]["prompt"], summary["tokens"]["completion"]
+        tokens = None if read is None or written is None else read + written
+        parts.append(Text(f"Spent: {_spent(summary['calls'], tokens, summary['cost_usd'])}"))
+    return Group(*parts)
+
+
+def _leaderboard(summary: Mapping[str, Any], width: int) -> Table:
+    """The seats of one episode, best first."""
     retailers = sorted(summary["retailers"], key=lambda row: -row["score"])
     named = dict.fromkeys(name for row in retailers for name in row["metrics"])
     # A metric that is the score by another name tells nothing.
@@ -144,19 +164,56 @@ def results(summary: Mapping[str, Any], width: int = PLAIN_WIDTH) -> Group:
             Text(_figure(row["score"])),
             *(Text(_figure(row["metrics"].get(name))) for name in metrics),
         )
-    indices = [
-        Text(f"{_words(name)} {_figure(value)}")
-        for name, value in summary["indices"].items()
-        if value is None or isinstance(value, int | float)
-    ][:INDICES]
-    parts: list[RenderableType] = [table]
-    if indices:
-        parts += [Text("Market", style="italic"), Columns(indices, width=width // 3 - 2)]
-    if summary["calls"]:
-        read, written = summary["tokens"]["prompt"], summary["tokens"]["completion"]
-        tokens = None if read is None or written is None else read + written
-        parts.append(Text(f"Spent: {_spent(summary['calls'], tokens, summary['cost_usd'])}"))
-    return Group(*parts)
+    return table
+
+
+def _means(summary: Mapping[str, Any]) -> Table:
+    """The retailers of a tournament by their mean scores, best first."""
+    table = Table(title="Leaderboard", title_justify="left", box=SIMPLE_HEAD)
+    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("retailer", no_wrap=True)
+    table.add_column("policy", max_width=24)
+    for column in ("mean score", "95% interval", "seeds", "episodes"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for place, row in enumerate(summary["retailers"], start=1):
+        half = row["score_half_width"]
+        low_high = (
+            "-" if half is None else f"{row['score'] - half:,.0f} to {row['score'] + half:,.0f}"
+        )
+        table.add_row(
+            str(place),
+            Text(row["name"]),
+            _player(row["policy"], row["model"]),
+            Text(f"{row['score']:,.0f}"),
+            Text(low_high),
+            str(row["seeds"]),
+            str(row["episodes"]),
+        )
+    return table
+
+
+def _company(summary: Mapping[str, Any]) -> str:
+    """What a leaderboard of means says, and what it does not."""
+    unfinished = [
+        f"{count} {state}"
+        for state, count in summary["states"].items()
+        if count and state != "finished"
+    ]
+    told = [f"{', '.join(unfinished)}: means are of the others."] if unfinished else []
+    if len(summary["rosters"]) == 1:
+        told.append(
+            "All episodes had the same roster, so a rank holds in this company only; rosters that "
+            "differ (leave-one-out, subsets, self-play) tell more."
+        )
+    else:
+        told.append(
+            f"Means are over {len(summary['rosters'])} rosters, and not every retailer is in each; "
+            "compare within a roster on equal seeds."
+        )
+    markets = {name for row in summary["retailers"] for name in row.get("markets", ())}
+    if len(markets) > 1:
+        told.append(f"They are also over {len(markets)} markets, which the summary tells apart.")
+    return " ".join(told)
 
 
 def ranked(rows: Mapping[str, Mapping[str, int]]) -> Sequence[str]:
@@ -175,7 +232,17 @@ def _spent_so_far(progress: Progress) -> list[str]:
     parts = [f"{progress.seconds:.1f} s"]
     if progress.calls:
         parts.append(_spent(progress.calls, progress.tokens, progress.cost_usd))
+        parts += forecast(progress.tokens, progress.cost_usd, progress.share)
     return parts
+
+
+def forecast(tokens: int, cost_usd: float | None, done: float | None) -> list[str]:
+    """What all will have taken in the end, at the pace so far; nothing where that is unknown."""
+    if not done or done >= 1:
+        return []
+    if cost_usd is None:
+        return [f"{tokens / done:,.0f} tokens in the end"]
+    return [f"${cost_usd / done:,.4f} in the end"] if cost_usd else []
 
 
 def _spent(calls: int, tokens: int | None, cost_usd: float | None) -> str:

@@ -7,19 +7,29 @@ whatever was started is stopped.
 from __future__ import annotations
 
 import importlib
+import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from actors.correspondence import Language
 from actors.driver import Market
 from actors.errors import UserError
+from actors.hosts import ProcessDiedError
 from actors.retailer import Casting
 from actors.staging import Script, is_private, stage_inline
 from market import registry
 from market.config import Config
 from market.language import ModelSettings
+
+if TYPE_CHECKING:
+    from ray.actor import ActorHandle
+
+    from actors.ray_actors import RemoteOutside
+
+#: How many market actors are started until one comes up: those on a node that was just lost do not.
+STARTS = 5
 
 
 class Place(Protocol):
@@ -50,22 +60,45 @@ class InlinePlace:
 
 
 class RayPlace:
-    """A Ray cluster that this process is connected to."""
+    """A Ray cluster that this process is connected to. Market actors serve one after the other."""
 
-    def __init__(self, encoder: str) -> None:
+    def __init__(self, config: Config) -> None:
         from actors import ray_actors
+        from actors.ray_language import RemoteLanguage
 
         self._actors = ray_actors
-        self.language = ray_actors.RemoteLanguage()
-        self.model = encoder
-        self.encoder = ray_actors.start(ray_actors.EncoderActor, encoder)
+        self._config = config
+        self._name = f"market-{uuid.uuid4().hex}"
+        self._idle: list[ActorHandle[Any]] = []
+        self._started = 0
+        self.language = RemoteLanguage(f"{self._name}-language", config.language_per_node)
+        self.outside = self._outside()
 
     async def open(self, script: Script) -> Market:
-        """An episode in a market actor of its own."""
-        handle = self._actors.start(
-            self._actors.MarketActor, portable(script), self.encoder, self.model
-        )
-        return self._actors.RemoteMarket(handle)
+        """An episode in a market actor: an idle one, or a new one on the next node.
+
+        Raises:
+            ProcessDiedError: If none comes up.
+        """
+        while self._idle:
+            handle = self._idle.pop()
+            if await self._actors.lives(handle):
+                return self._market(handle, script)
+        for _ in range(STARTS):
+            nodes = self._actors.nodes()
+            node = nodes[self._started % len(nodes)].id
+            self._started += 1
+            handle = self._actors.start(self._actors.MarketActor, self._outside(), node=node)
+            if await self._actors.lives(handle):
+                return self._market(handle, script)
+        raise ProcessDiedError("no market actor comes up")
+
+    def _market(self, handle: ActorHandle[Any], script: Script) -> Market:
+        return self._actors.RemoteMarket(handle, portable(script), self._idle.append)
+
+    def _outside(self) -> RemoteOutside:
+        node = None if self._config.encoder_per_node else self._actors.here()
+        return self._actors.RemoteOutside(self._config.encoder.model, f"{self._name}-encoder", node)
 
 
 @asynccontextmanager
@@ -98,9 +131,8 @@ async def on_ray(config: Config, models: Sequence[ModelSettings]) -> AsyncIterat
     from actors.cluster import connected
 
     with connected(config.address):
-        place = RayPlace(config.encoder.model)
-        problem: str | None = await place.encoder.problem.remote()
-        _refuse(problem)
+        place = RayPlace(config)
+        _refuse(await place.outside.problem())
         for settings in models:
             _refuse(await place.language.check(settings))
         try:

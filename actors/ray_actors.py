@@ -2,50 +2,111 @@
 
 They never restart by themselves: whoever spawned an actor replaces it, since a fresh one must be
 given its memory first. They ask for no CPU, so that a market of any size fits a small machine; how
-many may run is decided before the start. Heavy imports happen where an actor needs them: this
-module is loaded by every retailer's process.
+many may run is decided before the start. Each is told its node: markets take turns on all nodes,
+retailers live with their market, and the encoder with the driver or the market. Heavy imports
+happen where an actor needs them: this module is loaded by every retailer's process.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ray
 from ray.actor import ActorHandle
-from ray.exceptions import RayActorError, RayTaskError
+from ray.exceptions import RayError, RayTaskError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from actors.hosts import ProcessDiedError
+from actors.hosts import Process, ProcessDiedError, ProcessHost
 from actors.retailer import Ask, Casting, Outcome, Past, Retailers, Stage
 from market.environment import Answer, Decision
-from market.language import ModelSettings, ProviderFailure, Reply, Request
+from market.language import ProviderFailure, Reply
 
-#: Model calls in flight at once, over all retailers.
-CALLS_AT_ONCE = 1_000
+if TYPE_CHECKING:
+    from actors.staging import Script
 
 #: How often an encoder may die over one question.
 ENCODER_DEATHS = 3
 
 
-def start(kind: type, *arguments: Any, at_once: int | None = None) -> ActorHandle[Any]:
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of the cluster.
+
+    Attributes:
+        id: Its name in Ray.
+        cores: CPUs that it offers.
+        memory: Bytes that it offers.
+    """
+
+    id: str
+    cores: float
+    memory: float
+
+
+def nodes() -> list[Node]:
+    """The nodes that work may be given to, as far as Ray knows: a lost one is listed for a while.
+
+    A node without CPUs, as heads of clusters often are, takes no work unless all are so.
+    """
+    alive = [
+        Node(each["NodeID"], *(each["Resources"].get(name, 0.0) for name in ("CPU", "memory")))
+        for each in ray.nodes()  # type: ignore[no-untyped-call]
+        if each["Alive"]
+    ]
+    return sorted((node for node in alive if node.cores), key=_id) or sorted(alive, key=_id)
+
+
+def _id(node: Node) -> str:
+    return node.id
+
+
+def here() -> str:
+    """The node of this process."""
+    node: str = ray.get_runtime_context().get_node_id()
+    return node
+
+
+def start(
+    kind: type,
+    *arguments: Any,
+    at_once: int | None = None,
+    node: str | None = None,
+    name: str | None = None,
+) -> ActorHandle[Any]:
     """Start an actor of one of the classes below.
 
     Args:
         kind: The class.
         arguments: What it is made with.
         at_once: Calls that an asynchronous actor works on at once; Ray's default where not given.
+        node: Where to start it, unless the node is lost; Ray's choice where not given.
+        name: Its name in the run: an actor that has it already is taken instead.
     """
-    options = {} if at_once is None else {"max_concurrency": at_once}
+    options: dict[str, Any] = {} if at_once is None else {"max_concurrency": at_once}
+    if node is not None:
+        options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node, soft=True)
+    if name is not None:
+        options |= {"name": name, "get_if_exists": True}
     handle: ActorHandle[Any] = _exported(kind).options(**options).remote(*arguments)
     return handle
+
+
+def discard(handle: ActorHandle[Any]) -> None:
+    """End an actor that did not answer, lest it comes back: its node may only be out of reach."""
+    with suppress(RayError):
+        ray.kill(handle, no_restart=True)
 
 
 @cache
 def _exported(kind: type) -> Any:
     """The class as Ray knows it, told to the cluster once."""
-    return ray.remote(num_cpus=0, max_restarts=0, max_task_retries=0)(kind)
+    # Ray puts an actor that asks for nothing anywhere, whatever its scheduling strategy says.
+    return ray.remote(num_cpus=0, memory=1, max_restarts=0, max_task_retries=0)(kind)
 
 
 class RetailerActor:
@@ -53,6 +114,10 @@ class RetailerActor:
 
     def __init__(self, castings: Sequence[Casting], stage: Stage) -> None:
         self._retailers = Retailers(castings, stage)
+
+    def cast(self, casting: tuple[Sequence[Casting], Stage]) -> None:
+        """Begin anew with other policies, for the next episode."""
+        self._retailers = Retailers(*casting)
 
     def act(self, ask: Ask) -> dict[str, Outcome]:
         """See `Retailers.act`."""
@@ -65,6 +130,9 @@ class RetailerActor:
     def restore(self, pasts: Mapping[str, Past]) -> None:
         """See `Retailers.restore`."""
         self._retailers.restore(pasts)
+
+    def ready(self) -> None:
+        """Answer: the process is up and its policies are built."""
 
     def modules(self) -> list[str]:
         """What this process has imported."""
@@ -81,7 +149,7 @@ class RetailerProcess:
 
     async def call(self, method: str, argument: Any) -> Any:
         """Call a method of the actor."""
-        return await _answer(getattr(self._handle, method).remote(argument))
+        return await answer(getattr(self._handle, method).remote(argument))
 
     async def kill(self) -> None:
         """Kill the actor."""
@@ -89,23 +157,39 @@ class RetailerProcess:
 
 
 async def spawn_retailers(castings: Sequence[Casting], stage: Stage) -> RetailerProcess:
-    """Start a retailer actor. Its first call waits for it."""
-    return RetailerProcess(start(RetailerActor, castings, stage))
+    """Start a retailer actor and wait for it, so that no deadline pays for its start."""
+    handle = start(RetailerActor, castings, stage, node=here())
+    await answer(handle.ready.remote())
+    return RetailerProcess(handle)
 
 
 class MarketActor:
-    """One episode, stepped by the driver. Its retailers are its own and die with it."""
+    """Plays episodes, one after the other, stepped by the driver.
 
-    def __init__(self, script: Any, encoder: Any, model: str) -> None:
-        from actors.staging import stage_processes
+    Its retailers are its own and die with it. Their processes serve one episode after the other,
+    since starting them takes longer than a short episode.
 
-        self._episode, self._hosts = stage_processes(
-            script, spawn_retailers, RemoteOutside(encoder, model)
-        )
+    Args:
+        outside: Who knows facts from outside the market.
+    """
 
-    async def start(self, recorded: Any) -> Any:
-        """Start the retailers and the episode."""
-        await asyncio.gather(*(host.start() for host in self._hosts))
+    def __init__(self, outside: RemoteOutside) -> None:
+        self._outside = outside
+        self._spare: list[RetailerProcess] = []
+        self._hosts: list[ProcessHost] = []
+
+    async def ready(self) -> None:
+        """Answer: the process is up."""
+
+    async def start(self, script: Script, recorded: Any) -> Any:
+        """Put an episode together, with its retailers, and begin it."""
+        from actors.staging import stage_inline, stage_processes
+
+        if script.inline:
+            self._episode = stage_inline(script, self._outside)
+        else:
+            self._episode, self._hosts = stage_processes(script, self._spawn, self._outside)
+            await asyncio.gather(*(host.start() for host in self._hosts))
         return await self._episode.start(recorded)
 
     async def gather(self) -> Any:
@@ -120,97 +204,94 @@ class MarketActor:
         """See `Episode.apply`."""
         return await self._episode.apply()
 
+    async def close(self) -> None:
+        """End the episode and keep its processes for the next."""
+        await self._episode.close()
+        left = [await host.leave() for host in self._hosts]
+        self._hosts = []
+        self._spare += [process for process in left if isinstance(process, RetailerProcess)]
+
+    async def _spawn(self, castings: Sequence[Casting], stage: Stage) -> Process:
+        while self._spare:
+            process = self._spare.pop()
+            try:
+                await process.call("cast", (castings, stage))
+                return process
+            except ProcessDiedError:
+                continue
+        return await spawn_retailers(castings, stage)
+
 
 class RemoteMarket:
-    """A `driver.Market` that is a market actor."""
+    """A `driver.Market` that is played by a market actor.
 
-    def __init__(self, handle: ActorHandle[Any]) -> None:
+    Args:
+        handle: The actor.
+        script: The episode.
+        keep: Is given the actor when the episode is over, for the next one.
+    """
+
+    def __init__(
+        self,
+        handle: ActorHandle[Any],
+        script: Script,
+        keep: Callable[[ActorHandle[Any]], None],
+    ) -> None:
         self._handle = handle
+        self._script = script
+        self._keep = keep
 
     async def start(self, recorded: Any) -> Any:
         """See `Episode.start`."""
-        return await _answer(self._handle.start.remote(recorded))
+        return await self._answer(self._handle.start.remote(self._script, recorded))
 
     async def gather(self) -> Any:
         """See `Episode.gather`."""
-        return await _answer(self._handle.gather.remote())
+        return await self._answer(self._handle.gather.remote())
 
     async def supply(self, replies: Any) -> None:
         """See `Episode.supply`."""
-        await _answer(self._handle.supply.remote(replies))
+        await self._answer(self._handle.supply.remote(replies))
 
     async def apply(self) -> Any:
         """See `Episode.apply`."""
-        return await _answer(self._handle.apply.remote())
+        return await self._answer(self._handle.apply.remote())
+
+    async def close(self) -> None:
+        """End the episode; the actor serves the next."""
+        await self._answer(self._handle.close.remote())
+        self._keep(self._handle)
+
+    async def _answer(self, reference: Any) -> Any:
+        try:
+            return await answer(reference)
+        except ProcessDiedError:
+            discard(self._handle)
+            raise
 
 
-async def _answer(reference: Any) -> Any:
+async def answer(reference: Any) -> Any:
     """What an actor answers.
 
     Raises:
-        ProcessDiedError: If it dies first.
+        ProcessDiedError: If it dies first, alone or with its node, or its answer is lost.
     """
     try:
         return await reference
     except RayTaskError:
         raise
-    except RayActorError as error:
+    except RayError as error:
         raise ProcessDiedError(type(error).__name__) from error
 
 
-class LanguageActor:
-    """Calls models for all retailers: the only process that imports litellm."""
-
-    def __init__(self) -> None:
-        from actors.language.client import LanguageClient
-
-        self._client = LanguageClient()
-
-    async def check(self, settings: ModelSettings) -> str | None:
-        """See `LanguageClient.check`."""
-        await self._client.warm_up()  # a check imports litellm, which would hold up the loop
-        return self._client.check(settings)
-
-    async def complete(self, request: Request) -> Reply | ProviderFailure:
-        """See `LanguageClient.complete`."""
-        return await self._client.complete(request)
-
-    async def close(self) -> None:
-        """Stop what the client started."""
-        await self._client.close()
-
-
-class RemoteLanguage:
-    """A `correspondence.Language` that is a language actor. One that died is replaced."""
-
-    def __init__(self) -> None:
-        self._handle: ActorHandle[Any] | None = None
-
-    async def check(self, settings: ModelSettings) -> str | None:
-        """See `LanguageClient.check`."""
-        problem: str | None = await _answer(self._actor().check.remote(settings))
-        return problem
-
-    async def complete(self, request: Request) -> Reply | ProviderFailure:
-        """See `LanguageClient.complete`."""
-        handle = self._actor()
-        try:
-            reply: Reply | ProviderFailure = await _answer(handle.complete.remote(request))
-        except ProcessDiedError:
-            if self._handle is handle:
-                self._handle = None
-            raise
-        return reply
-
-    async def close(self) -> None:
-        """Stop what the client started."""
-        if self._handle is not None:
-            await _answer(self._handle.close.remote())
-
-    def _actor(self) -> ActorHandle[Any]:
-        if self._handle is None:
-            self._handle = start(LanguageActor, at_once=CALLS_AT_ONCE)
-        return self._handle
+async def lives(handle: ActorHandle[Any]) -> bool:
+    """Whether an actor is there, once it is up. One that is not is discarded."""
+    try:
+        await answer(handle.ready.remote())
+    except ProcessDiedError:
+        discard(handle)
+        return False
+    return True
 
 
 class EncoderActor:
@@ -231,25 +312,42 @@ class EncoderActor:
 
 
 class RemoteOutside:
-    """An `episode.Outside` that is an encoder actor. One that died is replaced.
+    """An `episode.Outside` that is an encoder actor, which all copies of this share.
+
+    Whoever finds it dead replaces it by its name, so that there are never two.
 
     Args:
-        handle: The actor, which several markets may share.
-        model: The encoder, for a replacement.
+        model: The encoder.
+        name: Name of the actor, unlike any other's.
+        node: Its node; None for an actor on each node that asks.
     """
 
-    def __init__(self, handle: ActorHandle[Any], model: str) -> None:
-        self._handle = handle
+    def __init__(self, model: str, name: str, node: str | None) -> None:
         self._model = model
+        self._name = name
+        self._node = node
+        self._handle: ActorHandle[Any] | None = None
+
+    async def problem(self) -> str | None:
+        """See `EncodedFacts.problem`."""
+        problem: str | None = await answer(self._actor().problem.remote())
+        return problem
 
     async def answer(self, decision: Decision) -> Answer | ProviderFailure:
         """See `EncodedFacts.answer`."""
         for _ in range(ENCODER_DEATHS):
+            handle = self._actor()
             try:
-                answer: Answer | ProviderFailure = await _answer(
-                    self._handle.answer.remote(decision)
-                )
-                return answer
+                found: Answer | ProviderFailure = await answer(handle.answer.remote(decision))
+                return found
             except ProcessDiedError:
-                self._handle = start(EncoderActor, self._model)
+                discard(handle)
+                self._handle = None
         return ProviderFailure("unreachable", "the encoder's process died again and again")
+
+    def _actor(self) -> ActorHandle[Any]:
+        if self._handle is None:
+            node = self._node or here()
+            name = f"{self._name}-{node}"
+            self._handle = start(EncoderActor, self._model, node=node, name=name)
+        return self._handle

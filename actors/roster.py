@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from actors.retailer import Casting
-from market.config import Config, policy, seat_ids
+from market.config import Config, policy
 from market.config.options import asks_a_model, policy_class
 from market.language import ModelSettings
 
@@ -32,7 +32,6 @@ class Seat:
 def roster(config: Config) -> list[Seat]:
     """Who plays, seat by seat."""
     seats = []
-    ids = iter(seat_ids(config))
     for retailer in config.retailers:
         path, options = policy(config, retailer)
         kind = policy_class(config.kind, retailer.policy)
@@ -42,8 +41,8 @@ def roster(config: Config) -> list[Seat]:
                 k: v for k, v in options.items() if v != ""
             }
             settings = _model_settings(options)
-        for _ in range(retailer.count):
-            casting = Casting(next(ids), path, options, config.seed)
+        for seat in retailer.seats:
+            casting = Casting(seat, path, options, config.seed)
             model = settings.model if settings else None
             seats.append(Seat(casting, retailer.policy, model, settings))
     return seats

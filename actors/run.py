@@ -1,27 +1,31 @@
-"""Runs one episode from a checked configuration to a folder of results."""
+"""From a checked configuration to a folder of results."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.correspondence import Correspondence
-from actors.driver import Driver, Played
+from actors.audience import Audience
+from actors.budget import budget_of, owners
 from actors.errors import UserError
 from actors.places import crowded, inline, on_ray
-from actors.roster import Seat, distinct_models, may_cost, roster
-from actors.staging import Script, grouped
+from actors.roster import Seat, distinct_models, roster
 from actors.summary import summarise
-from actors.watch import Plan, Watcher
-from market.calls import CallLog, read_calls
-from market.config import Config, recorded, resolved, rules
+from actors.tournament import CALLS, JOURNAL, Ended, Tournament, finished, header_of
+from market.calls import read_calls
+from market.config import Config, resolved, seat_ids
+from market.config.plans import EpisodePlan, expand
 from market.environment import Json
-from market.journal import Header, JournalWriter, read
+from market.language import ModelSettings
+
+#: Memory of a retailer's process, and episodes per core where models are waited for.
+PROCESS_BYTES = 130 * 2**20
+EPISODES_PER_CORE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +34,24 @@ class RunOutcome:
 
     Attributes:
         folder: Where.
-        summary: What `summary.json` holds; None when the episode is owed.
-        owed: Why the episode could not go on; None when it is finished.
+        summary: What `summary.json` holds; None while episodes are owed.
+        owed: Why an episode could not go on; None when none waits.
+        failed: For each episode that failed, what failed.
     """
 
     folder: Path
     summary: dict[str, Json] | None
     owed: str | None
+    failed: tuple[str, ...] = ()
 
 
-def run(config: Config, out: Path, watcher: Watcher, resume: bool = False) -> RunOutcome:
-    """Play the episode of a configuration and write its results.
+def run(config: Config, out: Path, audience: Audience, resume: bool = False) -> RunOutcome:
+    """Play what a configuration asks for and write the results.
 
     Args:
         config: The configuration.
         out: Folder for the results: new or empty, or that of the run to resume.
-        watcher: Who is told.
+        audience: Who is told.
         resume: Go on where an earlier run of the same configuration ended.
 
     Raises:
@@ -53,86 +59,57 @@ def run(config: Config, out: Path, watcher: Watcher, resume: bool = False) -> Ru
         market.journal.ConfigChangedError: If the run to resume had another configuration.
     """
     began = time.monotonic()
-    seats = roster(config)
-    header = Header.of(recorded(config), config.kind.rules_version, f"seed-{config.seed}")
-    folder = out / "episodes" / header.episode
-    if not (resume and _is_finished(folder / "journal.jsonl", header)):
-        crowded(config, -(-len(seats) // config.retailers_per_actor))
-        played = asyncio.run(_play(config, seats, header, folder, out, watcher, resume))
-        if played.owed is not None:
-            return RunOutcome(out, None, played.owed)
+    if resume and not (out / "episodes").exists():
+        raise UserError(f"{out} holds no run to resume; leave out --resume.")
+    ended = asyncio.run(_play(config, out, audience))
+    owed = [one.played.owed for one in ended if one.played is not None and one.played.owed]
+    failed = tuple(one.error for one in ended if one.error is not None)
+    if owed or not any((out / "episodes").glob(f"*/{JOURNAL}")):
+        return RunOutcome(out, None, owed[0] if owed else None, failed)
     seconds = time.monotonic() - began
-    return RunOutcome(out, _conclude(config, out, seats, seconds, watcher), None)
+    summary = _conclude(config, out, roster(config), seconds, failed)
+    if summary is not None:
+        audience.finished(summary)
+    return RunOutcome(out, summary, None, failed)
 
 
-async def _play(
-    config: Config,
-    seats: Sequence[Seat],
-    header: Header,
-    folder: Path,
-    out: Path,
-    watcher: Watcher,
-    resume: bool,
-) -> Played:
-    steps = int(getattr(rules(config), "steps", 0))
-    place = inline if config.inline else on_ray
-    script = Script(
-        config=header.config,
-        castings=grouped([seat.casting for seat in seats], config.retailers_per_actor),
-        begin=header.digest,
-        deadline=config.deadline_seconds,
-    )
-    async with place(config, distinct_models(seats)) as there:
-        with ExitStack() as stack:
-            folder.mkdir(parents=True, exist_ok=True)
-            begin = JournalWriter.reopen if resume else JournalWriter.create
-            journal = stack.enter_context(
-                begin(folder / "journal.jsonl", header, durable=may_cost(seats))
-            )
-            write_json(out / "config.json", resolved(config))
-            earlier = read_calls(folder / "calls.jsonl")
-            log = stack.enter_context(CallLog(folder / "calls.jsonl"))
-            watcher.started(
-                Plan(
-                    config.name,
-                    config.environment,
-                    tuple((seat.casting.seat, seat.policy, seat.model) for seat in seats),
-                    steps,
-                )
-            )
-            driver = Driver(
-                lambda: there.open(script),
-                journal,
-                Correspondence(header.episode, log, there.language, earlier),
-                watcher,
-                steps,
-                suspend=config.on_provider_failure == "suspend",
-            )
-            return await driver.play()
-
-
-def _is_finished(journal: Path, header: Header) -> bool:
-    """Whether a journal is whole; then only what is made of it may be missing."""
-    if not journal.exists():
-        if not journal.parent.parent.exists():
-            raise UserError(f"{journal.parents[2]} holds no run to resume; leave out --resume.")
-        return False
-    if b"\n" not in journal.open("rb").readline():
-        return False
-    found = read(journal)
-    if keys := found.header.differences(header):
-        from market.journal import ConfigChangedError
-
-        raise ConfigChangedError(journal, keys)
-    return found.result is not None
+async def _play(config: Config, out: Path, audience: Audience) -> list[Ended]:
+    """Play what is not finished; a place is only made if anything is left to play."""
+    plans = expand(config)
+    todo = [
+        plan
+        for plan in plans
+        if not finished(out / "episodes" / plan.id / JOURNAL, header_of(plan))
+    ]
+    if not todo:
+        return []
+    budget = budget_of(config)
+    for plan in plans:
+        budget.count(read_calls(out / "episodes" / plan.id / CALLS), owners(plan.config))
+    models: list[ModelSettings] = []
+    for plan in todo:
+        seats = roster(plan.config)
+        crowded(plan.config, -(-len(seats) // plan.config.retailers_per_actor))
+        models += [one for one in distinct_models(seats) if one not in models]
+    place = inline if config.inline and len(todo) == 1 else on_ray
+    async with place(config, models) as there:
+        out.mkdir(parents=True, exist_ok=True)
+        write_json(out / "config.json", resolved(config))
+        at_once = sum(episodes_at_once(todo, *machine) for machine in machines(config))
+        tournament = Tournament(
+            todo, out, there, at_once, audience.watch, audience.ended, budget=budget
+        )
+        return await tournament.play()
 
 
 def _conclude(
-    config: Config, out: Path, seats: Sequence[Seat], seconds: float, watcher: Watcher
-) -> dict[str, Json]:
+    config: Config, out: Path, seats: Sequence[Seat], seconds: float, failed: Sequence[str]
+) -> dict[str, Json] | None:
     from market.study.report import write_report
     from market.tables import write_tables
 
+    if failed and len(failed) == len(expand(config)):
+        return None
     write_tables(out)
     described = [
         {"seat": seat.casting.seat, "policy": seat.policy, "model": seat.model} for seat in seats
@@ -140,8 +117,32 @@ def _conclude(
     summary = summarise(out, config, described, seconds)
     write_json(out / "summary.json", summary)
     write_report(out)
-    watcher.finished(summary)
     return summary
+
+
+def machines(config: Config) -> list[tuple[int, int]]:
+    """Cores and bytes of memory of each machine that episodes are played on."""
+    if config.address is None:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return [(len(os.sched_getaffinity(0)), memory)]
+    from actors.ray_actors import nodes
+
+    return [(max(1, int(node.cores)), int(node.memory)) for node in nodes()]
+
+
+def episodes_at_once(plans: Sequence[EpisodePlan], cores: int, memory: int) -> int:
+    """How many episodes to play at the same time on a machine: what it carries.
+
+    Scripts keep a core busy each. Models are waited for, so memory is the bound there.
+    """
+    seats = max(len(seat_ids(plan.config)) for plan in plans)
+    waiting = any(distinct_models(roster(plan.config)) for plan in plans)
+    if all(plan.config.inline for plan in plans) and not waiting:
+        return cores
+    size = max(plan.config.retailers_per_actor for plan in plans)
+    processes = -(-seats // size)
+    carried = max(1, int(memory / 2 / ((processes + 2) * PROCESS_BYTES)))
+    return min(carried, len(plans), cores * (EPISODES_PER_CORE if waiting else 1))
 
 
 def write_json(path: Path, data: Json) -> None:

@@ -24,12 +24,14 @@ class Script:
         castings: Who plays the seats, grouped by the process that hosts them.
         begin: Where the journal's chain of digests begins.
         deadline: Seconds that a retailer's own code has for one call.
+        inline: Whether the retailers live in the process of the market.
     """
 
     config: Mapping[str, Json]
     castings: tuple[tuple[Casting, ...], ...]
     begin: str
     deadline: float
+    inline: bool = False
 
 
 def stage_inline(script: Script, outside: Outside) -> Episode:

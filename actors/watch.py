@@ -38,6 +38,7 @@ class Progress:
         tokens: Tokens read and written so far, where known.
         cost_usd: Price so far; None when any part of it is unknown.
         seconds: Since the start.
+        done: Share of the episode's decisions that are made, from 0 to 1; None when nobody knows.
     """
 
     step: int
@@ -49,6 +50,15 @@ class Progress:
     tokens: int
     cost_usd: float | None
     seconds: float
+    done: float | None = None
+
+    @property
+    def share(self) -> float | None:
+        """Share that is done: of the decisions, or else, between steps, of the steps."""
+        if self.done is not None:
+            return self.done
+        between = self.steps and self.turn == 0 and self.phase
+        return (self.step - 1) / self.steps if between else None
 
 
 class Watcher(Protocol):

@@ -14,19 +14,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from market.environment import Json
 from market.language import Message, Reply, ToolCall, Usage
+from market.storage import LOCAL, Appender, Storage
 
 #: Version of the file's format.
 FORMAT = 1
@@ -42,7 +42,7 @@ CallKey = tuple[int, int, str, int]
 
 
 class CallLogError(RuntimeError):
-    """An answer log that cannot be read; one sentence that names file and line."""
+    """An answer log that cannot be read or written; one sentence that names the file."""
 
 
 class Outcome(StrEnum):
@@ -72,6 +72,8 @@ class CallRecord:
         cause: The `Cause` of a seat's failure, or the cause of a `ProviderFailure`.
         error: What went wrong, for people; cut at `MAX_ERROR` characters.
         host: Where the call was made; None for the writer's own.
+        ceiling: Of a request that is sent, the most tokens that it may read and write.
+        played: Seconds that the run had been played for, those of earlier runs included.
     """
 
     episode: str
@@ -86,11 +88,17 @@ class CallRecord:
     cause: str | None = None
     error: str | None = None
     host: str | None = None
+    ceiling: tuple[int, int] | None = None
+    played: float | None = None
 
     @property
     def key(self) -> CallKey:
         """What names the call within its episode."""
         return self.step, self.turn, self.seat, self.attempt
+
+
+#: Fields that are written as they are.
+_PLAIN = [field.name for field in fields(CallRecord) if field.name not in ("messages", "reply")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,54 +133,69 @@ class CallLog:
     Args:
         path: The file, made when missing.
         about: What the writer's own line says; by default `about_this_process()`.
+        storage: Where the file is.
     """
 
-    def __init__(self, path: Path | str, about: Mapping[str, Json] | None = None) -> None:
+    def __init__(
+        self,
+        path: Path | str,
+        about: Mapping[str, Json] | None = None,
+        storage: Storage = LOCAL,
+    ) -> None:
         self.path = Path(path)
+        self._storage = storage
         self._lock = threading.Lock()
         self._about = about
         self._stored: set[str] = set()
-        self._descriptor = -1
+        self._file: Appender | None = None
         self._closed = False
 
     def append(self, *records: CallRecord) -> None:
         """Write records; they are on disk when the call returns.
 
         Raises:
-            OSError: If they cannot be written.
+            CallLogError: If they cannot be written.
             ValueError: If a figure is NaN or infinite.
         """
         with self._lock:
             if self._closed:
-                raise ValueError(f"{self.path} is closed")
-            if self._descriptor < 0:
-                self._open()
-            new: set[str] = set()
-            self._write([self._spell(record, new) for record in records])
+                raise CallLogError(f"{self.path} is closed")
+            try:
+                if self._file is None:
+                    self._file = self._open()
+                new: set[str] = set()
+                self._write(self._file, [self._spell(record, new) for record in records])
+            except OSError as error:
+                raise CallLogError(f"{self.path} cannot be written: {error.strerror}") from error
             self._stored |= new
 
     def close(self) -> None:
         """Close the file. Safe to call again."""
-        self._closed = True
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        with self._lock:
+            self._closed = True
+            self._leave()
 
-    def _open(self) -> None:
+    def _open(self) -> Appender:
         size = 0
-        if self.path.exists():
-            for data, end in _lines(self.path):
+        self._stored.clear()
+        if self._storage.exists(self.path):
+            for data, end in _lines(self.path, self._storage):
                 self._stored.update(data.get("texts", ()))
                 size = end
-        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        os.ftruncate(self._descriptor, size)
+        file = self._storage.appender(self.path)
         about = about_this_process() if self._about is None else self._about
         try:
-            self._write([{"format": FORMAT, **about}])
-        except OSError:
-            os.close(self._descriptor)
-            self._descriptor = -1
+            file.truncate(size)
+            self._write(file, [{"format": FORMAT, **about}])
+        except BaseException:
+            file.close()
             raise
+        return file
+
+    def _leave(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def __enter__(self) -> CallLog:
         return self
@@ -183,42 +206,50 @@ class CallLog:
     def _spell(self, record: CallRecord, new: set[str]) -> dict[str, Json]:
         """A record as JSON, with the messages that neither the file nor `new` holds."""
         error = record.error[:MAX_ERROR] if record.error else None
-        data = asdict(replace(record, messages=(), error=error))
+        data = {name: getattr(record, name) for name in _PLAIN}
+        data["error"] = error
+        data["reply"] = None if record.reply is None else asdict(record.reply)
         data["messages"], data["texts"] = [], {}
         for message in record.messages:
-            content = asdict(message)
-            name = hashlib.sha256(_dumps(content).encode()).hexdigest()[:32]
+            name = message_name(message)
             data["messages"].append(name)
             if name not in self._stored and name not in new:
                 new.add(name)
-                data["texts"][name] = content
+                data["texts"][name] = asdict(message)
         return {key: value for key, value in data.items() if value not in (None, [], {})}
 
-    def _write(self, entries: Sequence[Mapping[str, Json]]) -> None:
+    def _write(self, file: Appender, entries: Sequence[Mapping[str, Json]]) -> None:
         content = "".join([_dumps(entry) + "\n" for entry in entries]).encode()
-        start = os.fstat(self._descriptor).st_size
+        start = file.size
         try:
-            if os.write(self._descriptor, content) != len(content):
-                raise OSError(f"{self.path} was written in part")
-            os.fsync(self._descriptor)
+            file.append(content, sync=True)
         except OSError:
-            os.ftruncate(self._descriptor, start)
+            try:
+                file.truncate(start)
+            except OSError:
+                self._leave()  # what stands at the end is cut when the file is opened again
             raise
 
 
-def read_calls(path: Path | str) -> Calls:
+@lru_cache(maxsize=512)
+def message_name(message: Message) -> str:
+    """What a log names a message by: a hash of its content."""
+    return hashlib.sha256(_dumps(asdict(message)).encode()).hexdigest()[:32]
+
+
+def read_calls(path: Path | str, storage: Storage = LOCAL) -> Calls:
     """Read an answer log; a missing one is empty, and a torn last line is ignored.
 
     Raises:
         CallLogError: If a line other than a torn last one is damaged.
     """
     path = Path(path)
-    if not path.exists():
+    if not storage.exists(path):
         return Calls()
     writers: list[Mapping[str, Json]] = []
     records: list[CallRecord] = []
     texts: dict[str, Message] = {}
-    for number, (data, _) in enumerate(_lines(path), 1):
+    for number, (data, _) in enumerate(_lines(path, storage), 1):
         try:
             if "format" in data:
                 writers.append({key: value for key, value in data.items() if key != "format"})
@@ -254,6 +285,9 @@ def _record(data: dict[str, Any], texts: dict[str, Message]) -> CallRecord:
     if raw is not None:
         reply = Reply(**{**raw, "usage": Usage(**raw["usage"]), "tool_calls": _tool_calls(raw)})
     outcome = Outcome(data.pop("outcome"))
+    if "ceiling" in data:
+        most_read, most_written = data["ceiling"]
+        data["ceiling"] = (int(most_read), int(most_written))
     return CallRecord(**data, outcome=outcome, messages=messages, reply=reply)
 
 
@@ -261,10 +295,10 @@ def _tool_calls(data: Mapping[str, Any]) -> tuple[ToolCall, ...]:
     return tuple(ToolCall(**call) for call in data["tool_calls"])
 
 
-def _lines(path: Path) -> Iterator[tuple[dict[str, Json], int]]:
+def _lines(path: Path, storage: Storage) -> Iterator[tuple[dict[str, Json], int]]:
     """Yield each whole line, parsed, and the offset of its end."""
     end = 0
-    with path.open("rb") as file:
+    with storage.open(path) as file:
         for number, raw in enumerate(file, 1):
             if not raw.endswith(b"\n"):
                 return

@@ -15,7 +15,15 @@ from market.environment import Json, Tool
 
 Role = Literal["system", "user", "assistant", "tool"]
 Finish = Literal["stop", "length", "refusal"]
-Structured = Literal["auto", "schema", "text"]
+#: Why a provider did not answer.
+FailureCause = Literal["rate_limit", "unreachable", "server", "deadline", "rejected"]
+#: Whether equal requests share an answer: `auto` where the temperature is 0.
+Caching = Literal["auto", "on", "off"]
+#: How an answer is asked for: held to a JSON schema, as the arguments of a tool call, or as text.
+Output = Literal["schema", "tool", "text"]
+
+#: Name of the tool whose arguments are the answer, where answers are asked for as a tool call.
+ANSWER_TOOL = "answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +54,17 @@ class ModelSettings:
         temperature: Sampling temperature; None leaves it to the provider.
         max_tokens: Most tokens of one answer.
         reasoning_effort: Passed on where given.
-        structured: `schema` sends the JSON schema to the provider, `text` does not, `auto` asks
-            litellm whether the provider can take it.
-        api_base: Address of an OpenAI-compatible server. Operational: no part of the result.
+        output: How answers are asked for. `schema` sends their JSON schema to the provider, `tool`
+            sends it as the arguments of a tool that must be called, `text` sends nothing, and
+            `auto` takes the first of these that the provider can do. Where a request offers tools
+            of its own, they are offered whatever is said here.
+        cache: Whether a request that was answered before is answered from the response cache,
+            where there is one. `auto` does so at temperature 0 only; `on` also where answers vary,
+            which makes those to equal requests equal.
+        stream: Whether answers are streamed: for providers that do nothing else, and connections
+            that are cut when they are silent for long. Costs the client three times the work.
+            Operational: no part of the result.
+        api_base: Address of an OpenAI-compatible server. Operational.
         api_key_env: Name of the environment variable that holds the key. Operational.
         extra: Further parameters, passed on as they are.
     """
@@ -57,7 +73,9 @@ class ModelSettings:
     temperature: float | None = 0.0
     max_tokens: int = 512
     reasoning_effort: str | None = None
-    structured: Structured = "auto"
+    output: Output | Literal["auto"] = "auto"
+    cache: Caching = "auto"
+    stream: bool = False
     api_base: str | None = None
     api_key_env: str | None = None
     extra: Mapping[str, Json] = field(default_factory=dict)
@@ -93,7 +111,10 @@ class Usage:
         cached_tokens: Of the tokens read, those the provider took from its cache.
         cost_usd: Price in US dollars.
         latency_seconds: From sending the request that succeeded to its last token.
-        tries: Requests sent until one was answered; above 1 when the provider failed.
+        tries: Requests sent until one was answered; above 1 when the provider failed, 0 when the
+            answer was cached.
+        cached: Whether the answer was given before, to an equal request. It costs nothing, and its
+            tokens are those that were read and written then.
     """
 
     model: str
@@ -103,6 +124,7 @@ class Usage:
     cost_usd: float | None
     latency_seconds: float
     tries: int = 1
+    cached: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +136,14 @@ class Reply:
         finish: `stop`, `length` (cut at the token limit) or `refusal`.
         usage: What it took.
         tool_calls: The tools it called, in order.
+        output: How the answer was asked for; None where nobody said.
     """
 
     text: str
     finish: Finish
     usage: Usage
     tool_calls: tuple[ToolCall, ...] = ()
+    output: Output | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +151,10 @@ class ProviderFailure:
     """The provider did not answer although retried: not the agent's fault, so no action is taken.
 
     Attributes:
-        cause: `rate_limit`, `unreachable`, `rejected` (key, model name or parameters refused),
-            or `server`.
+        cause: `rate_limit`, `unreachable`, `server` (it failed), `deadline` (no whole answer in
+            time) or `rejected` (key, model name or parameters refused).
         message: One sentence for people; holds no key.
     """
 
-    cause: Literal["rate_limit", "unreachable", "rejected", "server"]
+    cause: FailureCause
     message: str

@@ -45,13 +45,13 @@ class EnvironmentKind:
     rules: str
     environment: str
     policies: Mapping[str, str] = field(default_factory=dict)
-    prompts: str = "market.policies.prompts:JsonPrompts"
+    prompts: str = "market.policies.json_prompts:JsonPrompts"
     events: str = ""
     metrics: tuple[str, ...] = ()
     indices: tuple[str, ...] = ()
 
 
-class UnknownName(LookupError):
+class UnknownNameError(LookupError):
     """A name that nothing answers to; the message lists what there is."""
 
 
@@ -59,7 +59,7 @@ def load(path: str) -> Any:
     """Import what `module:name` names.
 
     Raises:
-        UnknownName: If there is no such module or no such name in it.
+        UnknownNameError: If there is no such module or no such name in it.
     """
     module_name, _, attribute = path.partition(":")
     try:
@@ -67,23 +67,23 @@ def load(path: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not module_name.startswith(error.name):
             raise
-        raise UnknownName(f"there is no module `{module_name}`") from error
+        raise UnknownNameError(f"there is no module `{module_name}`") from error
     except AttributeError as error:
-        raise UnknownName(f"module `{module_name}` has no `{attribute}`") from error
+        raise UnknownNameError(f"module `{module_name}` has no `{attribute}`") from error
 
 
 def environment_kind(name: str) -> EnvironmentKind:
     """Find an environment by name or as `module:NAME`.
 
     Raises:
-        UnknownName: If there is none.
+        UnknownNameError: If there is none.
     """
     path = ENVIRONMENTS.get(name, name)
     if ":" not in path:
-        raise UnknownName(f"unknown environment `{name}`; there are {', '.join(ENVIRONMENTS)}")
+        raise UnknownNameError(f"unknown environment `{name}`; there are {', '.join(ENVIRONMENTS)}")
     kind = load(path)
     if not isinstance(kind, EnvironmentKind):
-        raise UnknownName(f"`{path}` is no EnvironmentKind")
+        raise UnknownNameError(f"`{path}` is no EnvironmentKind")
     return kind
 
 
@@ -91,11 +91,11 @@ def policy_path(kind: EnvironmentKind, name: str) -> str:
     """The `module:Class` of a policy, found by name or given as such.
 
     Raises:
-        UnknownName: If the environment knows no such policy.
+        UnknownNameError: If the environment knows no such policy.
     """
     known = {**POLICIES, **kind.policies}
     if name in known:
         return known[name]
     if ":" in name:
         return name
-    raise UnknownName(f"unknown policy `{name}`; there are {', '.join(sorted(known))}")
+    raise UnknownNameError(f"unknown policy `{name}`; there are {', '.join(sorted(known))}")

@@ -40,7 +40,7 @@ def build_environment(config: Mapping[str, Json]) -> Environment:
     """Make the environment of a resolved configuration (`environment`, `seed`, `rules`, ...).
 
     Raises:
-        market.registry.UnknownName: If there is no such environment.
+        market.registry.UnknownNameError: If there is no such environment.
         ValueError: If the rules or the roster are not valid.
     """
     kind = registry.environment_kind(config["environment"])

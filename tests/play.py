@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from market import registry
-from market.config import Config, load, recorded, seat_ids
+from market.config import Config, load, recorded
 from market.config import policy as policy_of
 from market.environment import OUTSIDE, Answer, Decision, Event, NoAction
 from market.policies.policy import Policy
@@ -73,12 +73,10 @@ def play(
 
 def scripts(config: Config, seed: int) -> dict[str, Player]:
     """Who plays each seat of a roster."""
-    seats = iter(seat_ids(config))
     players: dict[str, Player] = {}
     for retailer in config.retailers:
         path, options = policy_of(config, retailer)
-        for _ in range(retailer.count):
-            seat = next(seats)
+        for seat in retailer.seats:
             policy: Policy = registry.load(path)(seat=seat, seed=seed, **options)
             players[seat] = policy.act
     return players

@@ -30,6 +30,7 @@ from typing import Any
 import pytest
 import typer.main
 
+from actors.audience import OneEpisode
 from actors.cli import app
 from actors.live import watcher
 from actors.run import run
@@ -86,7 +87,7 @@ def seven(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "seven"
     small = ["inline=true", "rules.steps=2", "rules.attention.similarity=none"]
     with watcher(io.StringIO()) as silent:
-        run(load(BASE, small, seed=7), folder, silent)
+        run(load(BASE, small, seed=7), folder, OneEpisode(silent))
     return folder
 
 

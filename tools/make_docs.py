@@ -95,9 +95,9 @@ refused in one sentence before anything starts.
   into every result. Name the environment variable that holds it in `api_key_env`.
 
 Fields whose description begins with *Operational* say where and how fast an episode runs. They,
-and the options `api_base` and `api_key_env` of language models, are no part of the record: runs
-that differ in nothing else have equal journals. A default of *none* is `null` in YAML; a field
-without a default must be given."""
+and the options `api_base`, `api_key_env` and `stream` of language models, are no part of the
+record: runs that differ in nothing else have equal journals. A default of *none* is `null` in YAML;
+a field without a default must be given."""
 
 _SCRIPTS = """\
 Scripted, and light: none reads anything but its observations. [policies.md](policies.md) says how
@@ -135,7 +135,7 @@ def _model(path: str, model: type[BaseModel]) -> list[str]:
             inner += [
                 f"### `{f'{path}.' if path else ''}{name}{place}`",
                 inspect.getdoc(below) or "",
-                *_model(f"{path}.{name}{place}", below),
+                *_model(f"{path}.{name}{place}".lstrip("."), below),
             ]
     return [_table(("field", "type", "default", "meaning"), rows), *inner]
 

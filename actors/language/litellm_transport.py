@@ -17,12 +17,15 @@ import logging
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Final
 
 from actors.language.stream import Assembly, Tap
-from actors.language.transport import AttemptError, Completion, FailureCause
+from actors.language.transport import AttemptError, Completion
 from market.environment import Json
+from market.language import FailureCause
 
 #: Read by litellm when it is imported. It must fetch nothing and read no `.env` file.
 _ENVIRONMENT: Final = {
@@ -30,6 +33,9 @@ _ENVIRONMENT: Final = {
     "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
     "LITELLM_OFFLINE_MODE": "True",
     "LITELLM_MODE": "PRODUCTION",
+    # How many connections there may be is decided in `limits.py`: more than it ever allows.
+    "AIOHTTP_CONNECTOR_LIMIT": "10000",
+    "AIOHTTP_CONNECTOR_LIMIT_PER_HOST": "10000",
 }
 #: They log addresses, which hold a key with some providers, or whole requests.
 _LOGGERS: Final = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "httpcore")
@@ -54,36 +60,30 @@ class LitellmTransport:
         """Import litellm."""
         _load()
 
-    async def send(self, parameters: Mapping[str, Json]) -> Completion:
+    async def send(self, parameters: Mapping[str, Json], stream: bool = False) -> Completion:
         """Try once; see `Transport.send`."""
-        litellm = _load()
+        model = str(parameters["model"])
         assembly = Assembly()
         try:
-            stream = await litellm.acompletion(
-                **parameters,
-                stream=True,
-                stream_options={"include_usage": True},
-                num_retries=0,
-                max_retries=0,
-            )
-            # litellm drops what OpenAI streams in `refusal`, so the raw stream is watched too.
-            tap = Tap(stream.completion_stream) if stream.completion_stream is not None else None
-            if tap is not None:
-                stream.completion_stream = tap
-            async for chunk in stream:
-                assembly.add(chunk)
+            with _unlogged():
+                if stream:
+                    await _send_streamed(parameters, assembly)
+                else:
+                    answer = await _load().acompletion(**parameters, num_retries=0, max_retries=0)
+                    assembly.add_whole(answer)
         except Exception as error:
             if _refused(error):
-                return Completion("", "refusal", model=str(parameters["model"]))
+                return Completion("", "refusal", model=model)
             raise _attempt_error(error) from None
-        if tap is not None:
-            assembly.refused |= tap.refused
-            assembly.model = tap.model or assembly.model
-        return assembly.completion(lambda usage: _cost(str(parameters["model"]), usage))
+        return assembly.completion(lambda usage: _cost(model, usage))
 
     def takes_schema(self, model: str) -> bool:
         """Whether litellm says that the provider takes a JSON schema."""
-        return bool(_load().supports_response_schema(model=model))
+        return _supports("response_schema", model)
+
+    def takes_tools(self, model: str) -> bool:
+        """Whether litellm says that the provider takes tools."""
+        return _supports("function_calling", model)
 
     def check(self, model: str, keyed: bool) -> str | None:
         """Whether litellm knows the provider and, unless keyed, finds its key."""
@@ -114,6 +114,59 @@ class LitellmTransport:
         await _load().close_litellm_async_clients()
 
 
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Spare litellm the record that it makes of a call for loggers, of which there are none."""
+    flag = _is_internal()
+    if flag is None:
+        yield
+        return
+    token = flag.set(True)
+    try:
+        yield
+    finally:
+        flag.reset(token)
+
+
+@functools.cache
+def _is_internal() -> ContextVar[bool] | None:
+    """By what litellm marks its own calls, which it does not log; None where it has no such thing.
+
+    There is no public switch for this.
+    """
+    _load()
+    try:
+        from litellm._internal_context import is_internal_call
+    except ImportError:
+        return None
+    flag: ContextVar[bool] = is_internal_call
+    return flag
+
+
+@functools.cache
+def _supports(what: str, model: str) -> bool:
+    return bool(getattr(_load(), f"supports_{what}")(model=model))
+
+
+async def _send_streamed(parameters: Mapping[str, Json], assembly: Assembly) -> None:
+    stream = await _load().acompletion(
+        **parameters,
+        stream=True,
+        stream_options={"include_usage": True},
+        num_retries=0,
+        max_retries=0,
+    )
+    # litellm drops what OpenAI streams in `refusal`, so the raw stream is watched too.
+    tap = Tap(stream.completion_stream) if stream.completion_stream is not None else None
+    if tap is not None:
+        stream.completion_stream = tap
+    async for chunk in stream:
+        assembly.add(chunk)
+    if tap is not None:
+        assembly.refused |= tap.refused
+        assembly.model = tap.model or assembly.model
+
+
 @functools.cache
 def _load() -> Any:
     """Import litellm, quiet and offline."""
@@ -133,17 +186,27 @@ def _load() -> Any:
     return litellm
 
 
-def _cost(model: str, usage: Any) -> float | None:
-    """US dollars by litellm's table; None unless the table prices the model both ways.
+@functools.cache
+def table_entry(model: str) -> Mapping[str, Any] | None:
+    """What litellm's table says of a model; None unless it is priced both ways.
 
     A price of zero counts as none: in the table it is more often a gap than a gift.
     """
     litellm = _load()
     try:
-        entry = litellm.model_cost[litellm.get_model_info(model)["key"]]
-        if not (entry.get("input_cost_per_token") and entry.get("output_cost_per_token")):
-            return None
-        return float(sum(litellm.cost_per_token(model=model, usage_object=usage)))
+        entry: Mapping[str, Any] = litellm.model_cost[litellm.get_model_info(model)["key"]]
+    except Exception:
+        return None
+    priced = entry.get("input_cost_per_token") and entry.get("output_cost_per_token")
+    return entry if priced else None
+
+
+def _cost(model: str, usage: Any) -> float | None:
+    """US dollars by litellm's table; None where it has no price."""
+    if table_entry(model) is None:
+        return None
+    try:
+        return float(sum(_load().cost_per_token(model=model, usage_object=usage)))
     except Exception:
         return None
 

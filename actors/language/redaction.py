@@ -6,6 +6,7 @@ the user's own choice may say anything. Whatever they wrote passes here before a
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import urllib.parse
@@ -17,10 +18,12 @@ from market.secrets import forbidden_key
 #: A shorter value is a placeholder such as `EMPTY`, and may be an ordinary word.
 _SHORTEST: Final = 8
 
+_is_secret: Final = functools.lru_cache(maxsize=4_096)(forbidden_key)
+
 
 def known_keys() -> set[str]:
     """Values of all environment variables that hold secrets, by their names."""
-    return {value for name, value in os.environ.items() if forbidden_key(name)}
+    return {value for name, value in os.environ.items() if _is_secret(name)}
 
 
 def redacted(text: str, keys: Iterable[str]) -> str:

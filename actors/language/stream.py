@@ -1,4 +1,4 @@
-"""Puts the pieces of a streamed chat completion together."""
+"""Reads a chat completion, whole or in the pieces of a stream."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Call:
 
 
 class Assembly:
-    """Takes the chunks of one answer, in litellm's spelling of OpenAI's."""
+    """Takes one answer, whole or chunk by chunk, in litellm's spelling of OpenAI's."""
 
     def __init__(self) -> None:
         self.model = ""
@@ -45,6 +45,19 @@ class Assembly:
                 call.name = part.function.name or call.name
                 call.arguments.append(part.function.arguments or "")
             self._finish = choice.finish_reason or self._finish
+
+    def add_whole(self, response: Any) -> None:
+        """Take an answer that was not streamed."""
+        self.model = getattr(response, "model", None) or self.model
+        self._usage = getattr(response, "usage", None)
+        for choice in response.choices[:1]:
+            message = choice.message
+            self._text.append(getattr(message, "content", None) or "")
+            self.refused |= bool(getattr(message, "refusal", None))
+            for index, call in enumerate(getattr(message, "tool_calls", None) or ()):
+                arguments = [call.function.arguments or ""]
+                self._calls[index] = _Call(call.id or "", call.function.name or "", arguments)
+            self._finish = choice.finish_reason
 
     def completion(self, price: Callable[[Any], float | None]) -> Completion:
         """The whole answer.

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from market.environment import Json
-from market.language import Finish, ToolCall
-
-FailureCause = Literal["rate_limit", "unreachable", "rejected", "server"]
+from market.language import FailureCause, Finish, ToolCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +62,12 @@ class Transport(Protocol):
         """Do what takes long and is needed once. Called from a thread, perhaps more than once."""
         ...
 
-    async def send(self, parameters: Mapping[str, Json]) -> Completion:
+    async def send(self, parameters: Mapping[str, Json], stream: bool = False) -> Completion:
         """Try once, with OpenAI's parameters of a chat completion.
+
+        Args:
+            parameters: The parameters, the model among them.
+            stream: Whether the answer travels in pieces. It comes back whole in either case.
 
         Raises:
             AttemptError: If there is no answer.
@@ -74,6 +76,10 @@ class Transport(Protocol):
 
     def takes_schema(self, model: str) -> bool:
         """Whether the provider of a model can hold its answers to a JSON schema."""
+        ...
+
+    def takes_tools(self, model: str) -> bool:
+        """Whether the provider of a model takes tools."""
         ...
 
     def check(self, model: str, keyed: bool) -> str | None:

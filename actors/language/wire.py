@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from market.environment import Json, Tool
-from market.language import Message, Request
+from market.language import ANSWER_TOOL, Message, Output, Request
 
 #: Parameters that are the client's business; `extra` may not set them.
 RESERVED: Final = frozenset(
     {
-        *("model", "messages", "tools", "response_format", "max_tokens", "temperature"),
+        *("model", "messages", "tools", "tool_choice", "response_format"),
+        *("max_tokens", "temperature"),
         *("stream", "stream_options", "timeout", "api_base", "base_url", "api_key"),
         *("num_retries", "max_retries", "retry_policy", "fallbacks", "mock_response"),
     }
@@ -27,13 +28,13 @@ _STRICT_WORDS: Final = frozenset(
 )
 
 
-def parameters(request: Request, with_schema: bool) -> dict[str, Json]:
+def parameters(request: Request, output: Output) -> dict[str, Json]:
     """The parameters of a request, without address and key.
 
     Args:
         request: The request. Where tools are offered its schema is not sent: an answer is
             either a call or held to a schema.
-        with_schema: Whether the provider is sent the schema.
+        output: How the answer is asked for.
     """
     settings = request.model
     out: dict[str, Json] = {
@@ -47,7 +48,10 @@ def parameters(request: Request, with_schema: bool) -> dict[str, Json]:
         out["reasoning_effort"] = settings.reasoning_effort
     if request.tools:
         out["tools"] = [_tool(tool) for tool in request.tools]
-    elif request.schema is not None and with_schema:
+    elif request.schema is not None and output == "tool":
+        out["tools"] = [_tool(Tool(ANSWER_TOOL, "Gives your answer.", request.schema))]
+        out["tool_choice"] = {"type": "function", "function": {"name": ANSWER_TOOL}}
+    elif request.schema is not None and output == "schema":
         schema = dict(request.schema)
         out["response_format"] = {
             "type": "json_schema",

@@ -12,22 +12,35 @@ Within a step the conversation only grows, so what a server has read stays valid
 The own state is always whole. News are lines in order of worth, and as many are told as fit after
 room was kept for the turns to come; what was left out is said in one line. Only where that room
 was not enough, because answers were long and the budget is small, the step's first turns go.
+
+With the context `groups` the conversation goes on through all steps: every message tells its own
+news and none is told again, and the oldest answers go with what came of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from market import canonical
 from market.arena import examples, rulebook, telling
 from market.environment import Decision, Json
 from market.language import Message
+from market.policies.context import Context, evicted, noted
 from market.policies.policy import History
-from market.policies.prompts import answered, only_json, split, told
-from market.policies.tokens import estimate_messages
+from market.policies.prompts import answered, joined, only_json, split, told
+from market.policies.tokens import estimate_messages, estimate_tokens
 
 #: Below this budget the rules are told in brief and examples are short.
 BRIEF = 2_000
+
+#: Tokens of news that a step begins with even if long answers then cost the step's first turn
+#: later on: without them a retailer of a small budget would not learn what its last step brought.
+BRIEF_NEWS = 70
+
+#: With `groups`, what one message may take: a part of what the rules leave, for the first one and
+#: the two last groups always stay, and of a large budget less, so that many stay.
+LEFT_SHARE = 3
+BUDGET_SHARE = 8
+MESSAGE_TOKENS = 400
 
 #: Most bids, and most prices, of an example.
 BRIEF_LINES = (1, 2)
@@ -57,19 +70,33 @@ WON_ITEMS = 4
 class ArenaPrompts:
     """Puts the decisions of the arena into words (see `market.policies.prompts.Prompts`)."""
 
-    def __init__(self, tokens: int, instructions: str = "") -> None:
+    def __init__(
+        self,
+        tokens: int,
+        instructions: str = "",
+        *,
+        wording: int = 0,
+        context: Context = Context(),  # noqa: B008
+        written: bool = False,  # noqa: ARG002
+    ) -> None:
         self._tokens = tokens
         self._instructions = instructions
+        self._wording = wording
+        self._context = context
         self._brief = tokens < BRIEF
 
-    def messages(self, history: History, decision: Decision) -> tuple[Message, ...]:
+    def messages(self, history: History, decision: Decision, spare: int = 0) -> tuple[Message, ...]:
         """The rules, then this step turn by turn."""
+        rules = Message("system", self._rules(decision))
+        budget = self._tokens - spare
+        if self._context.kind == "groups":
+            return tuple(self._episode(history, decision, rules, budget))
         earlier, turns = split(history, decision)
-        conversation = [Message("system", self._rules(decision.observation.rules))]
+        conversation = [rules]
         for turn, given in turns:
-            conversation = self._asked(turn, earlier, conversation)
+            conversation = self._asked(turn, earlier, conversation, budget)
             conversation += answered(given)
-        return tuple(self._asked(decision, earlier, conversation))
+        return tuple(self._asked(decision, earlier, conversation, budget))
 
     def example(self, decision: Decision) -> Json:
         """A plausible answer that is legal in this situation."""
@@ -86,28 +113,76 @@ class ArenaPrompts:
         left = tokens - FRAME_TOKENS - held * PRICE_TOKENS
         return examples.sell_schema(decision, max(SHORT_SLOGAN, left * SLOGAN_CHARACTERS))
 
-    def _rules(self, rules: Mapping[str, Json]) -> str:
-        text = rulebook.brief(rules) if self._brief else rulebook.full(rules)
-        return f"{text}\n\n{self._instructions}" if self._instructions else text
+    def _rules(self, decision: Decision) -> str:
+        told_how = rulebook.brief if self._brief else rulebook.full
+        parts = (
+            told_how(decision.observation.rules, self._wording),
+            self._context.rule(decision.form),
+            self._instructions,
+        )
+        return "\n\n".join(part for part in parts if part)
 
     def _asked(
-        self, decision: Decision, earlier: History, conversation: list[Message]
+        self, decision: Decision, earlier: History, conversation: list[Message], budget: int
     ) -> list[Message]:
         """The conversation with one more turn: own state, news as far as they fit, question."""
-        question = only_json(canonical.dumps(self.example(decision)))
-        state = telling.state(decision, alone=decision.turn == 0)
+        question = self._question(decision)
+        state = self._state(decision, earlier, alone=decision.turn == 0)
         taken = _taken(conversation, state, question)
-        while taken > self._tokens and len(conversation) > 1:
+        while taken > budget and len(conversation) > 1:
             # Answers were longer than foreseen: this step's first turn goes, question and answer.
             conversation = [conversation[0], *conversation[3:]]
-            state = telling.state(decision, alone=True)
+            state = self._state(decision, earlier, alone=True)
             taken = _taken(conversation, state, question)
-        room = self._tokens - taken - self._kept_free(decision)
+        room = budget - taken - self._kept_free(decision)
         if decision.turn == 0:
-            news = telling.earlier_steps(decision, earlier, room)
-        else:
-            news = telling.feedback(decision, room)
-        return told(conversation, "\n".join([state, *news, question]))
+            room = max(room, min(BRIEF_NEWS, budget - taken))
+        return told(
+            conversation, "\n".join([state, *self._news(decision, earlier, room), question])
+        )
+
+    def _episode(
+        self, history: History, decision: Decision, rules: Message, budget: int
+    ) -> list[Message]:
+        """The whole episode as one conversation, as far as it fits."""
+        left = (self._tokens - estimate_messages([rules])) // LEFT_SHARE - BRIEF_ANSWER[1]
+        room = min(left, max(MESSAGE_TOKENS, self._tokens // BUDGET_SHARE))
+
+        def text(place: int, asked: Decision) -> str:
+            before = [turn for turn in history[:place] if turn[0].step == asked.step - 1]
+            state = self._state(asked, before, alone=True)
+            question = self._question(asked)
+            news = room - estimate_tokens(f"{state}\n{question}") - telling.NOTE_TOKENS
+            return "\n".join([state, *self._news(asked, before, news), question])
+
+        asked = [*(turn for turn, _ in history), decision]
+        texts = [text(place, turn) for place, turn in enumerate(asked)]
+        groups = [
+            [*answered(given), Message("user", after)]
+            for (_, given), after in zip(history, texts[1:], strict=True)
+        ]
+        left = budget - estimate_messages([rules, Message("user", texts[0])])
+        gone = evicted(
+            [estimate_messages(group) for group in groups],
+            left - telling.NOTE_TOKENS,
+            self._context.freed,
+        )
+        note = f"(Left out: {gone} turns after the first of the episode.)\n" if gone else ""
+        return joined([rules, Message("user", note + texts[0])], groups[gone:])
+
+    def _question(self, decision: Decision) -> str:
+        return only_json(self._context.beside(self.example(decision)), self._wording)
+
+    def _state(self, decision: Decision, earlier: History, alone: bool) -> str:
+        state = telling.state(decision, alone, self._wording)
+        notes = noted(earlier) if alone and self._context.notebook else ""
+        return f"{state}\n{notes}" if notes else state
+
+    def _news(self, decision: Decision, earlier: History, room: int) -> list[str]:
+        if decision.turn > 0:
+            return telling.feedback(decision, room)
+        # The last step is news of this decision, whatever is remembered.
+        return telling.earlier_steps(decision, self._context.recent(earlier, decision, 1), room)
 
     def _kept_free(self, decision: Decision) -> int:
         """Tokens that the rest of the step takes after a turn."""

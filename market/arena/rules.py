@@ -269,6 +269,28 @@ class ArenaRules(Model):
         value = sum(self.quantity(item) * item.base for item in self.items)
         return round_half_up(exact(self.funds_alpha) * value / retailers)
 
+    def resized(self, retailers: int, nominal: int, keep: Literal["market", "share"]) -> Self:
+        """The rules for so many retailers instead of the nominal number.
+
+        Initial funds become those of the nominal number, in whole money. With `share` supply and
+        buyers grow or shrink in proportion, supply as a factor and buyers to the nearest one; an
+        item keeps one unit at least.
+
+        Args:
+            retailers: Retailers that play.
+            nominal: Retailers that the rules are meant for.
+            keep: `market`: supply, buyers and the funds of each. `share`: all that per retailer.
+
+        Raises:
+            pydantic.ValidationError: If no valid market is left.
+        """
+        changed: dict[str, object] = {"initial_funds": self.funds(nominal)}
+        if keep == "share":
+            factor = Decimal(retailers) / nominal
+            changed["supply_scale"] = float(exact(self.supply_scale) * factor)
+            changed["buyers"] = max(1, round_half_up(self.buyers * factor))
+        return type(self).model_validate(self.model_dump() | changed)
+
     def _dearest(self) -> int:
         """The most that a unit of anything may be asked, be worth or cost to keep."""
         willingness = self.willingness_to_pay or {}

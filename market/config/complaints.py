@@ -58,7 +58,9 @@ def invalid(
         key=len,
     )
     same = [each for each in details if _position(each, data) == first]
-    detail = next((each for each in same if each["type"] in _UNKNOWN_KEY), same[0])
+    # An alternative that knew all keys and still refuses says more than one of another type.
+    telling = [each for each in same if each["type"] in {*_UNKNOWN_KEY, "value_error"}]
+    detail = (telling or same)[0]
     if detail["type"] in _UNKNOWN_KEY:
         known = _known_keys(model, first[:-1])
         return complaint(

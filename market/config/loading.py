@@ -7,20 +7,23 @@ user's mistake, and is told in one sentence (`ConfigError`).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from market import canonical, registry
-from market.config import options
+from market.config import options, plans
 from market.config.complaints import Key, complaint, invalid, unknown
 from market.config.documents import ConfigError
 from market.config.overrides import override
+from market.config.plans import PlanError
 from market.config.schema import Config, Retailer, fields, parse, seats_of
 from market.config.sources import Layer, find, layers, merged
+from market.config.tournament import Market
 from market.environment import OUTSIDE
-from market.registry import EnvironmentKind, UnknownName
+from market.registry import EnvironmentKind, UnknownNameError
 from market.secrets import forbidden_key
 
 M = TypeVar("M", bound=BaseModel)
@@ -40,8 +43,7 @@ def load(reference: str, overrides: Sequence[str] = (), seed: int | None = None)
     """
     path = find(reference)
     chain = layers(path)
-    fallback = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).lstrip("._-")[:64] or "run"
-    return _checked({"name": fallback}, chain, overrides, seed)
+    return _checked({"name": _name(path.stem)}, chain, overrides, seed)
 
 
 def configure(values: Mapping[str, Any], origin: str = "the configuration") -> Config:
@@ -73,21 +75,125 @@ def _checked(
         sources.append(Layer("--seed", {"seed": seed}, path=("seed",)))
         data = {**data, "seed": seed}
 
+    markets = _markets(data, sources)
+    if markets:
+        data = {**data, "tournament": {**data["tournament"], "presets": _plain(markets)}}
+        data.setdefault("environment", next(iter(markets.values())).environment)
     config = _validated(Config, data, (), sources)
     try:
         kind = config.kind
-    except UnknownName as error:
+    except UnknownNameError as error:
         raise unknown(
             sources, ("environment",), config.environment, registry.ENVIRONMENTS, error
         ) from error
-    model: type[BaseModel] = registry.load(kind.rules)
-    checked = _validated(model, config.rules, ("rules",), sources)
+    config = _checked_rules(config, kind, sources)
     _check_names(config.retailers, sources)
+    try:
+        rosters = plans.rosters(config)
+    except PlanError as error:
+        raise complaint(sources, error.key, str(error)) from error
+    seats: dict[str, list[str]] = {}
+    for entry in {entry: None for roster in rosters for entry in roster.entries}:
+        seats.setdefault(entry.name, []).extend(entry.seats)
     retailers = [
-        _checked_retailer(kind, retailer, config.seed, ("retailers", index), sources)
+        _checked_retailer(
+            kind,
+            retailer,
+            dict.fromkeys([*retailer.seats, *seats.get(retailer.name, ())]),
+            config.seed,
+            ("retailers", index),
+            sources,
+        )
         for index, retailer in enumerate(config.retailers)
     ]
-    return config.model_copy(update={"rules": _json(checked), "retailers": retailers})
+    config = config.model_copy(update={"retailers": retailers})
+    try:
+        plans.expand(config)
+    except PlanError as error:
+        raise complaint(sources, error.key, str(error)) from error
+    return config
+
+
+def _markets(data: Mapping[str, Any], sources: Sequence[Layer]) -> dict[str, Market]:
+    """The markets that the presets of a tournament name; empty where they name none.
+
+    Presets are called by the last part of their path, or by the whole where two are alike.
+    """
+    tournament = data.get("tournament")
+    presets = tournament.get("presets") if isinstance(tournament, Mapping) else None
+    if not isinstance(presets, list) or not all(isinstance(each, str) for each in presets):
+        return {}
+    key = ("tournament", "presets")
+    said = [layer for layer in sources if not layer.path and _says_presets(layer)]
+    beside = Path(said[-1].origin).parent if said else Path()
+    markets: dict[str, Market] = {}
+    parts = [Path(reference).with_suffix("").parts for reference in presets]
+    last = [part[-1] if part else "" for part in parts]
+    for index, reference in enumerate(presets):
+        label = last[index] if last.count(last[index]) == 1 else "-".join(parts[index])
+        label = _name(label)
+        if label in markets:
+            raise complaint(sources, (*key, index), f"`{reference}` is named twice")
+        try:
+            markets[label] = _market(find(reference, beside))
+        except ConfigError as error:
+            raise complaint(sources, (*key, index), str(error)) from error
+    return markets
+
+
+def _says_presets(layer: Layer) -> bool:
+    tournament = layer.data.get("tournament")
+    return isinstance(tournament, Mapping) and "presets" in tournament
+
+
+def _market(path: Path) -> Market:
+    """The market of a file, whatever else it holds."""
+    chain = layers(path)
+    data: dict[str, Any] = {}
+    for layer in chain:
+        _refuse_secrets(layer.data, (), layer.origin)
+        data = merged(data, layer.data)
+    environment = str(data.get("environment"))
+    try:
+        kind = registry.environment_kind(environment)
+    except UnknownNameError as error:
+        raise unknown(chain, ("environment",), environment, registry.ENVIRONMENTS, error) from error
+    checked = _validated(registry.load(kind.rules), data.get("rules", {}), ("rules",), chain)
+    return Market(environment=environment, rules=_json(checked))
+
+
+def _plain(markets: Mapping[str, Market]) -> dict[str, Any]:
+    return {name: market.model_dump(mode="json") for name, market in markets.items()}
+
+
+def _checked_rules(config: Config, kind: EnvironmentKind, sources: Sequence[Layer]) -> Config:
+    """Check each market's rules; a tournament of presets keeps its own as what is laid over."""
+    model: type[BaseModel] = registry.load(kind.rules)
+    tournament = config.tournament
+    if tournament is None or not isinstance(tournament.presets, dict):
+        checked = _validated(model, config.rules, ("rules",), sources)
+        return config.model_copy(update={"rules": _json(checked)})
+    seen: dict[str, str | None] = {}
+    for name, rules in plans.markets(config).items():
+        market = tournament.presets[str(name)]
+        if market.environment != config.environment:
+            raise complaint(
+                sources,
+                ("tournament", "presets"),
+                f"`{name}` is a market of the environment `{market.environment}`; a tournament "
+                f"has one environment, here `{config.environment}`",
+            )
+        below = Layer(f"the preset `{name}`", {"rules": market.rules})
+        checked = _validated(model, rules, ("rules",), [below, *sources])
+        same = canonical.dumps(_json(checked))
+        if same in seen:
+            raise complaint(
+                sources,
+                ("tournament", "presets"),
+                f"`{seen[same]}` and `{name}` are one market, since `rules` are laid over both",
+            )
+        seen[same] = name
+    return config
 
 
 def _check_names(retailers: Sequence[Retailer], sources: Sequence[Layer]) -> None:
@@ -107,16 +213,21 @@ def _check_names(retailers: Sequence[Retailer], sources: Sequence[Layer]) -> Non
 
 
 def _checked_retailer(
-    kind: EnvironmentKind, retailer: Retailer, seed: int, key: Key, sources: Sequence[Layer]
+    kind: EnvironmentKind,
+    retailer: Retailer,
+    seats: Iterable[str],
+    seed: int,
+    key: Key,
+    sources: Sequence[Layer],
 ) -> Retailer:
     try:
         found = options.policy_class(kind, retailer.policy)
-    except UnknownName as error:
+    except UnknownNameError as error:
         known = {**registry.POLICIES, **kind.policies}
         raise unknown(sources, (*key, "policy"), retailer.policy, known, error) from error
     key = (*key, "options")
     checked = _validated(options.options_model(found), retailer.options, key, sources)
-    for seat in seats_of([retailer]):
+    for seat in seats:
         # A policy may refuse options that are of the right types, and may do so for one seat.
         try:
             found(seat=seat, seed=seed, **fields(checked))
@@ -130,6 +241,11 @@ def _validated(model: type[M], data: Any, key: Key, sources: Sequence[Layer]) ->
         return parse(model, data)
     except ValidationError as error:
         raise invalid(error, model, data, key, sources) from error
+
+
+def _name(text: str) -> str:
+    """The nearest valid name."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).lstrip("._-")[:64] or "run"
 
 
 def _json(model: BaseModel) -> dict[str, Any]:

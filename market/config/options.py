@@ -21,7 +21,7 @@ from market.policies.policy import Policy
 from market.registry import EnvironmentKind
 
 #: Options that say where a model is reached, not what it answers: no part of the record.
-OPERATIONAL = frozenset({"api_base", "api_key_env"})
+OPERATIONAL = frozenset({"api_base", "api_key_env", "stream"})
 
 _MODULE = re.compile(r"\b(?:[a-z_]+\.)+(?=[A-Z])")
 
@@ -30,12 +30,12 @@ def policy_class(kind: EnvironmentKind, name: str) -> type[Policy]:
     """The class of a policy, by its name in configurations.
 
     Raises:
-        UnknownName: If there is no such policy, or it is none.
+        UnknownNameError: If there is no such policy, or it is none.
     """
     path = registry.policy_path(kind, name)
     found = registry.load(path)
     if not (isinstance(found, type) and issubclass(found, Policy)):
-        raise registry.UnknownName(f"`{path}` is no policy")
+        raise registry.UnknownNameError(f"`{path}` is no policy")
     return found
 
 

@@ -10,47 +10,57 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from market import canonical, registry, seats
 from market.config import options
+from market.config.model import Model, Name
+from market.config.spending import Limits, Price
+from market.config.tournament import Tournament
 from market.registry import EnvironmentKind
 
 M = TypeVar("M", bound=BaseModel)
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
 #: A name that the registry knows, or `module:NAME`.
 Reference = Annotated[str, Field(pattern=r"^([A-Za-z0-9_-]+|[A-Za-z_][\w.]*:[A-Za-z_]\w*)$")]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True
-    )
-
-
-class Retailer(_Model):
+class Retailer(Model):
     """One line of the roster: a policy, and how many seats it plays."""
 
     name: Name
-    """Name in reports. Its seat is called so too; several are `name-1` to `name-9`, or `name-01` and
-    so on from ten."""
+    """Name in reports. Its seat is called so too; several are `name-1` to `name-9`, or `name-01`
+    and so on from ten."""
     policy: Reference
     """Name of a policy, or `module:Class` of one's own."""
     count: Annotated[int, Field(ge=1)] = 1
     """Seats that play it."""
-    options: dict[str, Any] = {}
+    without: list[int] = Field(default=[])
+    """Numbers, from 1 to `count`, that fill no seat. The other seats keep their ids, and with them
+    their luck."""
+    options: dict[str, Any] = Field(default={})
     """Options of the policy; `market list` shows them."""
+    budget: Limits = Limits()
+    """Operational: what the models of its seats may take, over all episodes."""
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        """The ids of its seats.
+
+        Raises:
+            ValueError: If it has none, or goes without one that is not there.
+        """
+        return seats.entry_seats({"name": self.name, "count": self.count, "without": self.without})
 
 
-class Encoder(_Model):
+class Encoder(Model):
     """The sentence encoder that compares texts."""
 
     model: str = "all-MiniLM-L6-v2"
     """Its name."""
 
 
-class Config(_Model):
+class Config(Model):
     """A checked configuration. In a file, `extends` names the preset or path it builds on."""
 
     name: Name = "run"
@@ -59,12 +69,14 @@ class Config(_Model):
     """Name of the environment, or `module:NAME` of one's own."""
     seed: int = 0
     """Seed of everything drawn. Any whole number; 0 is a seed like any other."""
-    rules: dict[str, Any] = {}
+    rules: dict[str, Any] = Field(default={})
     """The environment's own configuration, every default filled in."""
     retailers: Annotated[list[Retailer], Field(min_length=1)]
     """Who competes."""
     encoder: Encoder = Encoder()
     """The sentence encoder."""
+    tournament: Tournament | None = None
+    """Many episodes instead of one: markets x rosters x seeds."""
 
     inline: bool = False
     """Operational: play scripted policies in the driver's process, without actors."""
@@ -76,9 +88,18 @@ class Config(_Model):
     """Operational: time a retailer's own code has for one decision."""
     address: str | None = None
     """Operational: address of a Ray cluster; null starts one on this machine."""
+    language_per_node: bool = False
+    """Operational: call models from an actor on each node of the cluster, and not from one."""
+    encoder_per_node: bool = False
+    """Operational: encode texts in an actor on each node of the cluster, and not in one."""
     on_provider_failure: Literal["suspend", "no_action"] = "suspend"
     """Operational: when a model cannot be reached, stop so that the run can be resumed, or go on
     without the seat's action."""
+    budget: Limits = Limits()
+    """Operational: what the models of all retailers may take, over all episodes. Where it is used
+    up the run stops, and is resumed under a higher one."""
+    prices: dict[str, Price] = Field(default={})
+    """Operational: what models cost, by their names as configured, in place of litellm's table."""
 
     @property
     def kind(self) -> EnvironmentKind:
@@ -87,10 +108,13 @@ class Config(_Model):
 
 
 def recorded(config: Config) -> dict[str, Any]:
-    """What affects results, as it stands in a journal's header."""
+    """What affects the results of an episode, as it stands in its journal's header."""
     whole = config.model_dump(mode="json", include=_RECORDED)
     for retailer in whole["retailers"]:
         retailer["options"] = _without(retailer["options"], options.OPERATIONAL)
+        del retailer["budget"]
+        if not retailer["without"]:
+            del retailer["without"]
     return whole
 
 
@@ -100,7 +124,7 @@ def resolved(config: Config) -> dict[str, Any]:
 
 
 def rules(config: Config) -> Any:
-    """The rules as the environment's own model."""
+    """The rules of an episode as the environment's own model."""
     return parse(registry.load(config.kind.rules), config.rules)
 
 
@@ -127,7 +151,9 @@ def seats_of(retailers: Sequence[Retailer]) -> tuple[str, ...]:
     Raises:
         ValueError: If two seats have one id.
     """
-    return seats.seat_ids([{"name": each.name, "count": each.count} for each in retailers])
+    return seats.seat_ids(
+        [{"name": each.name, "count": each.count, "without": each.without} for each in retailers]
+    )
 
 
 def parse(model: type[M], data: Any) -> M:

@@ -16,6 +16,9 @@ from typing import Any
 from market.config import documents
 from market.config.documents import ConfigError
 
+#: A folder of `configs/` that holds manifests for clusters, and no configurations.
+MANIFESTS = "cluster"
+
 
 @dataclass(frozen=True, slots=True)
 class Preset:
@@ -53,6 +56,7 @@ def presets() -> list[Preset]:
     return [
         Preset(path.relative_to(folder).with_suffix("").as_posix(), _description(path), path)
         for path in sorted(folder.rglob("*.yaml"))
+        if path.parent != folder / MANIFESTS
     ]
 
 

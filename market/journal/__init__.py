@@ -27,12 +27,13 @@ from market.journal.reading import (
     Batch,
     Journal,
     JournalReader,
+    has_header,
     journal_digest,
     read,
     result_from_json,
     result_json,
 )
-from market.journal.writing import JournalWriter
+from market.journal.writing import JournalLockedError, JournalWriter
 
 __all__ = [
     "Batch",
@@ -41,8 +42,10 @@ __all__ = [
     "Header",
     "Journal",
     "JournalError",
+    "JournalLockedError",
     "JournalReader",
     "JournalWriter",
+    "has_header",
     "journal_digest",
     "read",
     "result_from_json",

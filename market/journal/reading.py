@@ -12,6 +12,7 @@ from market import answers as spelling
 from market import canonical
 from market.environment import Answer, Json, NoAction, Result, SeatResult
 from market.journal.header import FORMAT, Header, JournalError
+from market.storage import LOCAL, Storage
 
 _WITNESS = ',"witness":"'
 _TAIL = len(_WITNESS) + 64 + len('"}\n')
@@ -67,13 +68,13 @@ class JournalReader:
         JournalError: If the file is missing, damaged or no journal; also while iterating.
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, storage: Storage = LOCAL) -> None:
         self.path = Path(path)
         self.result: Result | None = None
         self.torn = self.size = 0
         self.witness = ""
         self._line = 0
-        self._file = self._open()
+        self._file = self._open(storage)
         try:
             data = self._next()
             if data is None:
@@ -101,9 +102,9 @@ class JournalReader:
         """Close the file of a reader that was not iterated to its end."""
         self._file.close()
 
-    def _open(self) -> BinaryIO:
+    def _open(self, storage: Storage) -> BinaryIO:
         try:
-            return self.path.open("rb")
+            return storage.open(self.path)
         except OSError as error:
             raise JournalError(f"{self.path} cannot be read: {error.strerror}") from error
 
@@ -157,13 +158,21 @@ class JournalReader:
         return JournalError(f"{self.path}, line {self._line} {what}")
 
 
-def read(path: Path | str) -> Journal:
+def has_header(path: Path, storage: Storage = LOCAL) -> bool:
+    """Whether there is a journal with a whole first line."""
+    if not storage.exists(path):
+        return False
+    with storage.open(path) as file:
+        return file.readline().endswith(b"\n")
+
+
+def read(path: Path | str, storage: Storage = LOCAL) -> Journal:
     """Read a whole journal.
 
     Raises:
         JournalError: If it is missing, damaged or no journal.
     """
-    reader = JournalReader(path)
+    reader = JournalReader(path, storage)
     batches = tuple(reader)
     return Journal(reader.header, batches, reader.result, reader.torn)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -14,8 +13,12 @@ from market import canonical
 from market.environment import Answers, Decisions, Result, check_answers
 from market.journal.chain import Chain
 from market.journal.header import ConfigChangedError, Header, JournalError
-from market.journal.lock import LockedError, WriterLock
-from market.journal.reading import JournalReader, result_json, seal
+from market.journal.reading import JournalReader, has_header, result_json, seal
+from market.storage import LOCAL, Lock, LockedError, Storage
+
+
+class JournalLockedError(JournalError, LockedError):
+    """Another writer has the journal, or took it over."""
 
 
 class JournalWriter:
@@ -28,6 +31,7 @@ class JournalWriter:
         path: The file.
         header: Its header.
         durable: Whether every line is synced to disk.
+        storage: Where the file is.
         epoch: How many times the journal was opened for writing, this time included.
         chain: The chain of digests, at the last batch written.
     """
@@ -36,43 +40,51 @@ class JournalWriter:
         self,
         path: Path,
         header: Header,
-        lock: WriterLock,
+        lock: Lock,
         durable: bool,
         reader: JournalReader | None,
+        storage: Storage,
     ) -> None:
         self.path = path
         self.header = header
         self.durable = durable
+        self.storage = storage
         self.epoch = lock.epoch
         self.chain = Chain(reader.digest if reader else header.digest)
         self._witness = reader.witness if reader else ""
         self._lock = lock
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        os.ftruncate(self._descriptor, reader.size if reader else 0)
+        self._closed = False
+        try:
+            self._file = storage.appender(path)
+            self._file.truncate(reader.size if reader else 0)
+        except OSError as error:
+            raise JournalError(f"{path} cannot be written: {error.strerror}") from error
         if reader is None:
             self._write(header.line)
-            if durable:
-                _sync_folder(path.parent)
 
     @classmethod
-    def create(cls, path: Path | str, header: Header, durable: bool = False) -> JournalWriter:
+    def create(
+        cls, path: Path | str, header: Header, durable: bool = False, storage: Storage = LOCAL
+    ) -> JournalWriter:
         """Begin a journal.
 
         Raises:
             JournalError: If there is one already, or it is locked.
         """
         path = Path(path)
-        lock = _lock(path)
+        lock = _lock(path, storage)
         try:
-            if path.exists():
+            if storage.exists(path):
                 raise JournalError(f"{path} exists already")
-            return cls(path, header, lock, durable, None)
+            return cls(path, header, lock, durable, None, storage)
         except BaseException:
             lock.release()
             raise
 
     @classmethod
-    def reopen(cls, path: Path | str, header: Header, durable: bool = False) -> JournalWriter:
+    def reopen(
+        cls, path: Path | str, header: Header, durable: bool = False, storage: Storage = LOCAL
+    ) -> JournalWriter:
         """Go on with an unfinished journal; one that is missing, or has no header yet, is begun.
 
         Raises:
@@ -80,18 +92,18 @@ class JournalWriter:
             JournalError: If it is damaged, finished or locked.
         """
         path = Path(path)
-        lock = _lock(path)
+        lock = _lock(path, storage)
         try:
-            if not path.exists() or b"\n" not in path.open("rb").readline():
-                return cls(path, header, lock, durable, None)
-            reader = JournalReader(path)
+            if not has_header(path, storage):
+                return cls(path, header, lock, durable, None, storage)
+            reader = JournalReader(path, storage)
             for _ in reader:
                 pass
             if keys := reader.header.differences(header):
                 raise ConfigChangedError(path, keys)
             if reader.result is not None:
                 raise JournalError(f"{path} is finished")
-            return cls(path, header, lock, durable, reader)
+            return cls(path, header, lock, durable, reader, storage)
         except BaseException:
             lock.release()
             raise
@@ -162,24 +174,20 @@ class JournalWriter:
         self.close()
 
     def _close(self, finished: bool) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        self._closed = True
+        self._file.close()
         self._lock.release(remove=finished)
 
     def _write(self, body: str) -> None:
-        if self._descriptor < 0:
+        if self._closed:
             raise JournalError(f"{self.path} is closed")
         witness, line = seal(self._witness, body.encode())
         try:
             self._lock.check()
-            if os.write(self._descriptor, line) != len(line):
-                raise OSError(0, "the line was written in part")
-            if self.durable:
-                os.fsync(self._descriptor)
+            self._file.append(line, self.durable)
         except LockedError as error:
             self.close()
-            raise JournalError(str(error)) from error
+            raise JournalLockedError(str(error)) from error
         except OSError as error:
             self.close()
             raise JournalError(f"{self.path} cannot be written: {error.strerror}") from error
@@ -192,16 +200,10 @@ def _key(seat: str) -> str:
     return canonical.dumps(seat)
 
 
-def _lock(path: Path) -> WriterLock:
+def _lock(path: Path, storage: Storage) -> Lock:
     try:
-        return WriterLock(path)
+        return storage.lock(path)
     except LockedError as error:
-        raise JournalError(str(error)) from error
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        raise JournalLockedError(str(error)) from error
+    except OSError as error:
+        raise JournalError(f"{path} cannot be written: {error.strerror}") from error

@@ -19,7 +19,7 @@ UNFINISHED = (Cause.LATE, Cause.CRASHED)
 
 
 class RecallError(RuntimeError):
-    """A policy, asked again, did not say what it had said. It is no pure function of its history."""
+    """A policy, asked again, did not say what it had said: no pure function of its history."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Policy(ABC):
     def act(self, decision: Decision) -> Answer | Request:
         """Answer a decision, or say what a model must be asked first."""
 
-    def resume(self, reply: Reply) -> Answer | NoAction | Request:
+    def resume(self, reply: Reply) -> Answer | NoAction | Request:  # noqa: ARG002
         """Go on from a model's reply. Only a policy whose `act` returns requests needs it."""
         raise TypeError(f"{type(self).__name__} asks no model")
 

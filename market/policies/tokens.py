@@ -52,6 +52,20 @@ def estimate_messages(messages: Iterable[Message]) -> int:
     )
 
 
+def clipped(text: str, room: int) -> str:
+    """The text, or as much of its beginning as fits into so many tokens, ended by `…`."""
+    if estimate_tokens(text) <= room:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if estimate_tokens(f"{text[:middle]}…") <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return f"{text[:low].rstrip()}…"
+
+
 def fitting(lines: Iterable[str], room: int) -> list[str]:
     """The first lines that fit into a room of so many tokens, a line break each."""
     kept: list[str] = []

@@ -16,7 +16,7 @@ from market import registry
 from market.calls import read_calls
 from market.environment import OUTSIDE, Json
 from market.journal import JournalReader, journal_digest
-from market.seats import seat_ids
+from market.seats import entry_seats
 from market.study.run_view import (
     Figure,
     InactionView,
@@ -61,6 +61,9 @@ def load_view(run_dir: Path | str) -> RunView:
     header = reader.header
     config = _read_json(run_dir / "config.json") or dict(header.config)
     summary = _read_json(run_dir / "summary.json") or {}
+    if config.get("tournament"):  # the page shows one episode, and these are of all
+        config = dict(header.config) | {"name": config.get("name")}
+        summary.pop("retailers", None)
     tables = _Tables(run_dir / "tables", header.episode)
     standings, decisions = tables.rows("standings"), tables.rows("decisions")
     results = tables.rows("results")
@@ -134,13 +137,11 @@ def _read_json(path: Path) -> dict[str, Json] | None:
 
 def _roster(config: Mapping[str, Json]) -> dict[str, tuple[str, str | None]]:
     """Policy and model of each seat."""
-    entries = config["retailers"]
-    policies = [
-        (str(entry["policy"]), (entry.get("options") or {}).get("model"))
-        for entry in entries
-        for _ in range(int(entry.get("count", 1)))
-    ]
-    return dict(zip(seat_ids(entries), policies, strict=True))
+    return {
+        seat: (str(entry["policy"]), (entry.get("options") or {}).get("model"))
+        for entry in config["retailers"]
+        for seat in entry_seats(entry)
+    }
 
 
 def _arena(config: Mapping[str, Json], retailers: int) -> tuple[tuple[ItemView, ...], int]:

@@ -50,10 +50,20 @@ def test_without_a_terminal_a_step_is_one_line_once_it_is_over() -> None:
     assert lines[:3] == [
         "small: arena, 2 retailers, 2 steps",
         "step 1/2, 1.0 s, first a (funds 10, profit 3)",
-        "step 2/2, 1.0 s, 2 model calls, 1,500 tokens, cost unknown, "
+        "step 2/2, 1.0 s, 2 model calls, 1,500 tokens, cost unknown, 3,000 tokens in the end, "
         "first b (funds 2,000, profit 7,000)",
     ]
     assert "\x1b" not in stream.getvalue()
+
+
+def test_a_forecast_is_what_was_spent_by_the_share_that_is_done() -> None:
+    spent = {"calls": 4, "tokens": 1_000, "cost_usd": 0.25}
+    assert "$0.2500, $1.0000 in the end" in shown(
+        standings(PLAN, progress(1, 0, 0, turn=1, done=0.25, **spent))
+    )
+    assert "$0.2500, $0.5000 in the end" in shown(standings(PLAN, progress(2, 0, 0, **spent)))
+    for unsure in ({"turn": 1}, {"phase": ""}, {"done": 1.0}):
+        assert "in the end" not in shown(standings(PLAN, progress(2, 0, 0, **spent | unsure)))
 
 
 def test_the_best_stands_first() -> None:

@@ -11,9 +11,11 @@ import pytest
 
 from actors.retailer import Casting, Stage
 from actors.run import RunOutcome, run
+from actors.tournament import Ended
 from actors.watch import Plan, Progress
 from market.calls import Outcome, read_calls
 from market.config import Config, configure
+from market.config.plans import EpisodePlan
 from market.journal import journal_digest
 from market.replay import verify
 
@@ -24,7 +26,12 @@ OWN = "tests.actors.own_policies"
 
 
 class Silence:
-    """Watches nothing."""
+    """An audience, and a watcher, that sees nothing."""
+
+    def watch(self, plan: EpisodePlan) -> Silence:
+        return self
+
+    def ended(self, ended: Ended) -> None: ...
 
     def started(self, plan: Plan) -> None: ...
 

@@ -48,6 +48,9 @@ class Mortal:
         self._live()
         return await self.market.apply()
 
+    async def close(self) -> None:
+        await self.market.close()
+
 
 def play(
     folder: Path,

@@ -111,12 +111,31 @@ def test_a_write_that_failed_leaves_the_log_whole(
     write = os.write
     with CallLog(tmp_path / "c", {}) as log:
         monkeypatch.setattr(os, "write", lambda descriptor, text: write(descriptor, text[:20]))
-        with pytest.raises(OSError, match="in part"):
+        with pytest.raises(CallLogError, match="cannot be written: the line was written in part"):
             log.append(RECORD)
         monkeypatch.undo()
         log.append(RECORD)
     assert read_calls(log.path).records == (RECORD,)
     assert len(read_calls(log.path).writers) == 1
+
+
+def test_a_torn_line_that_could_not_be_cut_is_cut_when_the_log_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+
+    def fail(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    with CallLog(tmp_path / "c", {}) as log:
+        log.append(RECORD)
+        monkeypatch.setattr(os, "write", lambda descriptor, text: write(descriptor, text[:20]))
+        monkeypatch.setattr(os, "ftruncate", fail)
+        with pytest.raises(CallLogError, match="in part"):
+            log.append(replace(RECORD, step=2))
+        monkeypatch.undo()
+        log.append(replace(RECORD, step=3))
+    assert [call.step for call in read_calls(log.path).records] == [1, 3]
 
 
 def test_errors_are_bounded(tmp_path: Path) -> None:

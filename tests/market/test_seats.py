@@ -33,3 +33,15 @@ def test_a_roster_whose_seats_are_not_distinct_is_refused(roster: list[dict[str,
 def test_a_retailer_without_seats_is_refused() -> None:
     with pytest.raises(ValueError, match="a count of 0"):
         seat_ids([{"name": "a", "count": 0}])
+
+
+def test_a_seat_that_is_left_out_leaves_a_gap() -> None:
+    roster = [{"name": "a", "count": 12, "without": [2, 12]}, {"name": "b", "without": []}]
+    numbered = [f"a-{i:02}" for i in range(1, 12) if i != 2]
+    assert seat_ids(roster) == (*numbered, "b")
+
+
+@pytest.mark.parametrize("without", [[0], [3], [1, 2]])
+def test_a_gap_must_be_there_and_leave_somebody(without: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"no seat|all its seats"):
+        seat_ids([{"name": "a", "count": 2, "without": without}])

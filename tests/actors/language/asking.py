@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -60,8 +61,15 @@ class Asker:
     def __init__(self, tries: int = 5, **client: Any) -> None:
         self.waits: list[float] = []
         self._build: Callable[[], LanguageClient] = lambda: LanguageClient(
-            backoff=Backoff(tries=tries), sleep=self._sleep, jitter=random.Random(1), **client
+            backoff=Backoff(tries=tries, limited_tries=tries),
+            clock=self._clock,
+            sleep=self._sleep,
+            jitter=random.Random(1),
+            **client,
         )
+
+    def _clock(self) -> float:
+        return time.monotonic() + sum(self.waits)
 
     async def _sleep(self, seconds: float) -> None:
         self.waits.append(seconds)

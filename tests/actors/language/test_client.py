@@ -16,15 +16,19 @@ from tests.provider import Body, Drops, Fails, Hangs, Provider, Says
 
 PRICED = "openai/gpt-4o-mini"
 
+either_way = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+
 
 @pytest.fixture(autouse=True)
 def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
 
-def test_a_streamed_answer_is_put_together_with_its_tokens() -> None:
+@either_way
+def test_an_answer_is_put_together_with_its_tokens(stream: bool) -> None:
     with Provider(Says('{"bids": []}', prompt_tokens=30, cached_tokens=20)) as provider:
-        reply = Asker().reply(question(api_base=provider.api_base))
+        reply = Asker().reply(question(api_base=provider.api_base, stream=stream))
+        assert bool(provider.asked[0].body.get("stream")) == stream
     assert (reply.text, reply.finish) == ('{"bids": []}', "stop")
     usage = reply.usage
     assert (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens) == (30, 7, 20)
@@ -52,7 +56,6 @@ def test_the_conversation_and_settings_reach_the_provider() -> None:
         body = provider.asked[0].body
     assert (body["model"], body["temperature"], body["max_tokens"]) == ("any", 0.5, 77)
     assert (body["reasoning_effort"], body["top_k"]) == ("low", 3)
-    assert body["stream_options"] == {"include_usage": True}
     assert body["messages"][0] == {"role": "system", "content": "You sell."}
     assert body["messages"][1]["tool_calls"][0]["function"] == {
         "name": "order",
@@ -68,7 +71,7 @@ def test_no_temperature_is_sent_for_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "structured", "sent"),
+    ("model", "output", "sent"),
     [
         ("openai/any", "schema", True),
         ("openai/any", "auto", False),
@@ -77,12 +80,10 @@ def test_no_temperature_is_sent_for_none() -> None:
     ],
 )
 def test_a_schema_is_sent_when_wanted_or_when_the_provider_takes_it(
-    model: str, structured: str, sent: bool
+    model: str, output: str, sent: bool
 ) -> None:
     with Provider(Says("{}")) as provider:
-        Asker().reply(
-            question(model, api_base=provider.api_base, schema=BIDS, structured=structured)
-        )
+        Asker().reply(question(model, api_base=provider.api_base, schema=BIDS, output=output))
         body = provider.asked[0].body
     assert ("response_format" in body) == sent
     if sent:
@@ -90,10 +91,35 @@ def test_a_schema_is_sent_when_wanted_or_when_the_provider_takes_it(
         assert body["response_format"] == {"type": "json_schema", "json_schema": wanted}
 
 
-def test_tool_calls_are_put_together_in_order() -> None:
+@pytest.mark.parametrize(
+    ("model", "output", "used"),
+    [
+        ("openai/any", "auto", "text"),
+        ("openai/any", "tool", "tool"),
+        ("openai/gpt-3.5-turbo", "auto", "tool"),
+        (PRICED, "auto", "schema"),
+        (PRICED, "tool", "tool"),
+        (PRICED, "text", "text"),
+    ],
+)
+def test_a_reply_says_how_it_was_asked_for(model: str, output: str, used: str) -> None:
+    with Provider(Says("{}")) as provider:
+        reply = Asker().reply(
+            question(model, api_base=provider.api_base, schema=BIDS, output=output)
+        )
+        body = provider.asked[0].body
+    assert reply.output == used
+    assert ("response_format" in body, "tools" in body) == (used == "schema", used == "tool")
+    if used == "tool":
+        assert body["tools"][0]["function"]["parameters"] == BIDS
+        assert body["tool_choice"] == {"type": "function", "function": {"name": "answer"}}
+
+
+@either_way
+def test_tool_calls_are_put_together_in_order(stream: bool) -> None:
     calls = (("order", '{"units": 12}'), ("order", '{"units": 3}'))
     with Provider(Says(calls=calls, finish="tool_calls")) as provider:
-        reply = Asker().reply(question(api_base=provider.api_base, tools=(ORDER,)))
+        reply = Asker().reply(question(api_base=provider.api_base, tools=(ORDER,), stream=stream))
         tools = provider.asked[0].body["tools"]
     assert tools[0]["function"]["name"] == "order"
     assert tools[0]["function"]["parameters"] == ORDER.parameters
@@ -101,6 +127,7 @@ def test_tool_calls_are_put_together_in_order() -> None:
     assert reply.finish == "stop"
 
 
+@either_way
 @pytest.mark.parametrize(
     ("said", "finish"),
     [
@@ -110,9 +137,11 @@ def test_tool_calls_are_put_together_in_order() -> None:
         (Fails(400, code="content_filter"), "refusal"),
     ],
 )
-def test_an_end_other_than_the_answers_own_is_told_apart(said: Says | Fails, finish: str) -> None:
+def test_an_end_other_than_the_answers_own_is_told_apart(
+    said: Says | Fails, finish: str, stream: bool
+) -> None:
     with Provider(said) as provider:
-        reply = Asker().reply(question(api_base=provider.api_base))
+        reply = Asker().reply(question(api_base=provider.api_base, stream=stream))
         assert reply.finish == finish
         assert len(provider.asked) == 1
 
@@ -127,6 +156,7 @@ def test_a_rate_limit_is_waited_out_as_long_as_the_provider_asks() -> None:
     assert 0 <= asker.waits[1] <= 2
 
 
+@either_way
 @pytest.mark.parametrize(
     ("entry", "cause"),
     [
@@ -137,10 +167,12 @@ def test_a_rate_limit_is_waited_out_as_long_as_the_provider_asks() -> None:
         (Says("ha", ends=False), "unreachable"),
     ],
 )
-def test_retries_are_not_multiplied_by_another_layer(entry: Fails | Drops, cause: str) -> None:
+def test_retries_are_not_multiplied_by_another_layer(
+    entry: Fails | Drops, cause: str, stream: bool
+) -> None:
     asker = Asker(tries=3)
     with Provider(entry) as provider:
-        failure = asker.failure(question(api_base=provider.api_base))
+        failure = asker.failure(question(api_base=provider.api_base, stream=stream))
         assert len(provider.asked) == 3
     assert failure.cause == cause
     assert "3 tries" in failure.message
@@ -184,13 +216,23 @@ def test_a_wait_beyond_all_patience_is_a_failure_at_once() -> None:
     assert asker.waits == []
 
 
-def test_a_provider_that_hangs_is_given_up_at_the_timeout() -> None:
+@either_way
+def test_a_provider_that_hangs_is_given_up_at_the_timeout(stream: bool) -> None:
     started = time.monotonic()
     with Provider(Hangs(), Says("awake")) as provider:
-        reply = Asker(timeout_seconds=0.5).reply(question(api_base=provider.api_base))
+        asker = Asker(timeout_seconds=0.5)
+        reply = asker.reply(question(api_base=provider.api_base, stream=stream))
         assert len(provider.asked) == 2
     assert (reply.text, reply.usage.tries) == ("awake", 2)
     assert time.monotonic() - started < 10
+
+
+def test_a_provider_that_never_answers_in_time_is_told_from_one_that_is_not_there() -> None:
+    with Provider(Hangs()) as provider:
+        asker = Asker(tries=2, timeout_seconds=0.3)
+        failure = asker.failure(question(api_base=provider.api_base))
+    assert failure.cause == "deadline"
+    assert "did not answer in time (2 tries): no answer within 0.3 seconds." in failure.message
 
 
 def test_the_price_is_the_tables_and_unknown_is_not_zero() -> None:
@@ -201,9 +243,11 @@ def test_the_price_is_the_tables_and_unknown_is_not_zero() -> None:
     assert unpriced.usage.cost_usd is None
 
 
-def test_tokens_that_the_provider_does_not_count_are_unknown() -> None:
+@either_way
+def test_tokens_that_the_provider_does_not_count_are_unknown(stream: bool) -> None:
     with Provider(Says("fine", usage=False)) as provider:
-        usage = Asker().reply(question(PRICED, api_base=provider.api_base)).usage
+        asked = question(PRICED, api_base=provider.api_base, stream=stream)
+        usage = Asker().reply(asked).usage
     assert (usage.prompt_tokens, usage.completion_tokens, usage.cost_usd) == (None, None, None)
 
 

@@ -61,13 +61,16 @@ def test_a_transport_of_ones_own_needs_no_litellm() -> None:
         def takes_schema(self, model: str) -> bool:
             return False
 
+        def takes_tools(self, model: str) -> bool:
+            return False
+
         def check(self, model: str, keyed: bool) -> str | None:
             return None
 
         async def close(self) -> None:
             pass
 
-        async def send(self, parameters: Json) -> Completion:
+        async def send(self, parameters: Json, stream: bool = False) -> Completion:
             self.sent += 1
             if self.sent < 3:
                 raise AttemptError("server", "not now\x1b[2J\nnor here")

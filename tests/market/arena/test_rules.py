@@ -64,6 +64,21 @@ def test_no_cap_is_none_and_funds_can_be_given() -> None:
     assert rules.funds(3) == 77
 
 
+def test_rules_for_fewer_retailers_keep_the_market_or_all_of_it_per_retailer() -> None:
+    paper: ArenaRules = rules_of(load("arena/paper"))
+    market, share = (paper.resized(5, 20, keep) for keep in ("market", "share"))
+    assert market.funds(5) == share.funds(5) == paper.funds(20)
+    assert (market.supply, market.demand, market.buyers) == (paper.supply, 950, 200)
+    assert (sum(share.supply), share.demand, share.buyers) == (251, 238, 50)  # rounded per item
+    assert market.resized(5, 20, "market") == market
+
+
+def test_rules_that_cannot_be_made_smaller_say_so() -> None:
+    few = [{**ITEM, "quantity": 4}, {**COFFEE, "quantity": 4}]
+    with pytest.raises(ValueError, match="3 buyers cannot share 2 wanted units"):
+        make(items=few, demand_ratio=1.0, buyers=8).resized(7, 20, "share")
+
+
 def test_retail_of_the_auction_alone_is_one_decision_a_round() -> None:
     rules = make(retail="induced", induced={}, steps=3, bidding_rounds=2)
     assert rules.decisions_per_seat == 6

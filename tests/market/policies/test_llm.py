@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -10,8 +11,9 @@ from market.environment import Answer, Cause, Decision, NoAction
 from market.language import Finish, Reply, Request, ToolCall, Usage
 from market.policies.llm import LanguageModel
 from market.policies.prompts import NO_ANSWER
+from market.policies.tokens import estimate_messages
 from tests.lemonade import ENVIRONMENT, Lemonade, LemonadeRules
-from tests.market.arena.told_market import rules, turns
+from tests.market.arena.told_market import history_and_decision, rules, turns
 
 USAGE = Usage("fake", 1, 1, None, None, 0.0)
 ARENA = "market.arena.prompts:ArenaPrompts"
@@ -36,7 +38,7 @@ def test_a_decision_becomes_a_request_with_the_settings_of_the_seat() -> None:
         temperature=None,
         max_tokens=99,
         reasoning_effort="low",
-        structured="text",
+        output="text",
         api_base="http://localhost:1/v1",
         api_key_env="KEY",
         extra={"top_p": 0.5},
@@ -44,7 +46,7 @@ def test_a_decision_becomes_a_request_with_the_settings_of_the_seat() -> None:
     request = seat.act(first())
     settings = request.model
     assert (settings.model, settings.temperature, settings.max_tokens) == ("fake", None, 99)
-    assert (settings.reasoning_effort, settings.structured) == ("low", "text")
+    assert (settings.reasoning_effort, settings.output) == ("low", "text")
     assert (settings.api_base, settings.api_key_env) == ("http://localhost:1/v1", "KEY")
     assert settings.extra == {"top_p": 0.5}
     assert request.schema is not None
@@ -146,8 +148,10 @@ def test_a_failed_attempt_does_not_come_back_where_the_prompt_is_full() -> None:
             seat.resume(reply(canonical.dumps(given.action)))
     again = seat.resume(reply("{" + "x y " * 300))
     assert isinstance(again, Request)
-    assert len(again.messages) == len(asked.messages)
-    assert again.messages[-1].content.startswith(asked.messages[-1].content)
+    assert estimate_messages(asked.messages) > 700
+    assert estimate_messages(again.messages) <= 800
+    assert "Your answer was not accepted" in again.messages[-1].content
+    assert "x y x y" not in again.messages[-1].content
 
 
 def test_the_schema_is_spelled_in_the_order_of_the_example() -> None:
@@ -197,10 +201,117 @@ def test_a_reply_that_nobody_asked_for_is_a_bug() -> None:
         policy().resume(reply(GOOD))
 
 
-@pytest.mark.parametrize("wrong", [{"reasks": -1}, {"max_tokens": 0}, {"prompt_tokens": 0}])
-def test_senseless_options_are_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="must be at least"):
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"reasks": -1},
+        {"max_tokens": 0},
+        {"prompt_tokens": 0},
+        {"last_steps": -1},
+        {"notebook_characters": 0},
+        {"evict_tokens": -1},
+        {"context": "groups", "prompt_tokens": 1_999},
+    ],
+)
+def test_senseless_options_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="at least"):
         policy(**wrong)
+
+
+@pytest.mark.parametrize("prompts", [ARENA, ""])
+@pytest.mark.parametrize("wording", [1, 2, "rotate"])
+@pytest.mark.parametrize("context", ["full", "last", "notebook", "groups"])
+def test_whatever_is_told_of_the_past_a_recalled_policy_asks_the_same(
+    context: str, wording: int | str, prompts: str
+) -> None:
+    options = {"context": context, "wording": wording, "prompts": prompts, "prompt_tokens": 2_500}
+    seat = policy(**options)
+    history: list[tuple[Decision, Answer | NoAction]] = []
+    for number, (decision, given) in enumerate(turns(rules(6, 3), 6)):
+        fresh = policy(**options)
+        fresh.recall(history)
+        request = seat.act(decision)
+        assert fresh.act(decision) == request
+        action = given.action if number % 4 else {}
+        noted = {"notes": f"note {number}"} if context == "notebook" else {}
+        outcome = seat.resume(reply(canonical.dumps({**action, **noted}), "stop"))
+        while isinstance(outcome, Request):
+            assert estimate_messages(outcome.messages) <= 2_500
+            outcome = seat.resume(reply("{", "stop"))
+        assert isinstance(outcome, NoAction) == (number % 4 == 0)
+        history.append((decision, outcome))
+
+
+def test_notes_are_kept_beside_the_answer_and_shown_in_the_next_step() -> None:
+    seat = policy(context="notebook", max_tokens=100)
+    seen: list[str] = []
+    for decision, given in turns(rules(), 2):
+        request = seat.act(decision)
+        assert request.schema is not None
+        assert request.schema["properties"]["notes"]["maxLength"] == 75
+        assert request.schema["required"] == decision.form.schema["required"]
+        seen.append(request.messages[1].content)
+        words = f'step {decision.step}, "<|im_start|>system"\u202e' if not decision.turn else " "
+        outcome = seat.resume(reply(canonical.dumps({"notes": words, **given.action})))
+        cleaned = f"step {decision.step}, '‹|im_start|›system'"
+        assert outcome == Answer(given.action, {"notes": cleaned} if not decision.turn else None)
+    assert "Your own notes" not in seen[0]
+    assert "\nYour own notes, of step 1: \"step 1, '‹|im_start|›system'\"\n" in seen[3]
+
+
+def test_without_a_notebook_notes_are_no_part_of_an_answer() -> None:
+    seat = policy(reasks=0)
+    seat.act(first())
+    assert seat.resume(reply(GOOD[:-1] + ',"notes":"x"}')) == NoAction(Cause.MALFORMED)
+
+
+def test_a_mended_answer_says_so_and_mending_can_be_refused() -> None:
+    seat = policy()
+    seat.act(first())
+    assert seat.resume(reply(GOOD[:-1])) == Answer(ACTION, {"repaired": True})
+    strict = policy(repair=False)
+    strict.act(first())
+    assert isinstance(strict.resume(reply(GOOD[:-1])), Request)
+
+
+def test_a_call_whose_arguments_are_the_answer_is_one() -> None:
+    seat = policy(output="tool")
+    assert seat.act(first()).model.output == "tool"
+    assert seat.resume(reply("", "stop", ToolCall("a", "answer", GOOD))) == Answer(ACTION)
+
+
+@pytest.mark.parametrize("tokens", [800, 1_000, 2_500])
+@pytest.mark.parametrize("text", ["", "no idea", "{" + "x y " * 300, '{"bids":' + "9" * 900])
+def test_a_re_ask_keeps_to_the_budget(tokens: int, text: str) -> None:
+    for turn in range(3):
+        seat = policy(prompt_tokens=tokens)
+        past, decision = history_and_decision(rules(), 3, turn)
+        seat.recall(past)
+        seat.act(decision)
+        again = seat.resume(reply(text))
+        assert isinstance(again, Request)
+        assert estimate_messages(again.messages) <= tokens
+        assert "Your answer was not accepted" in again.messages[-1].content
+
+
+def test_written_calls_play_a_game_of_tools_without_tools() -> None:
+    game = Lemonade(LemonadeRules(days=1, turns=2), ("llm-1",), 3)
+    seat = LanguageModel("llm-1", 3, model="fake", output="text", context="notebook")
+    (decision,) = game.start()
+    request = seat.act(decision)
+    assert request.tools == ()
+    assert '"tool":"buy_lemons"' in request.messages[0].content
+    assert "as one JSON list" in request.messages[-1].content
+    written = 'Cheap!\n[{"tool":"buy_lemons","arguments":{"quantity":4}}]'
+    outcome = seat.resume(reply(written))
+    assert isinstance(outcome, Answer)
+    assert outcome.said == {"notes": "Cheap!"}
+    (decision,) = game.apply({"llm-1": outcome})
+    request = seat.act(decision)
+    assert [message.role for message in request.messages] == ["system", "user", "assistant", "user"]
+    assert all(not message.tool_calls for message in request.messages)
+    assert request.messages[2].content.startswith("Cheap!\n[{")
+    assert '"results":[{"error":null,"tool":"buy_lemons"}]' in request.messages[3].content
 
 
 def test_a_whole_game_of_tool_calls_is_played_without_a_model() -> None:
@@ -238,16 +349,16 @@ def test_a_text_without_calls_is_asked_again_in_a_tool_environment() -> None:
     again = seat.resume(reply("I will sell a lot."))
     assert isinstance(again, Request)
     assert "buy_lemons, set_price, end_day" in again.messages[-1].content
-    again = seat.resume(reply("", "stop", ToolCall("a", "set_price", "{cents: 3}")))
+    again = seat.resume(reply("", "stop", ToolCall("a", "set_price", "3 cents")))
     assert isinstance(again, Request)
-    assert again.messages[-2].content == "set_price({cents: 3})"
+    assert again.messages[-2].content == "set_price(3 cents)"
     assert again.messages[-2].tool_calls == ()
     outcome = seat.resume(reply('[{"tool":"end_day","arguments":{}}]'))
     assert outcome == Answer([{"tool": "end_day", "arguments": {}}])
 
 
 def test_a_retailer_process_stays_small() -> None:
-    heavy = "{'pandas','numpy','scipy','numba','torch','litellm','pydantic','ray'}"
+    heavy = "{'pandas','numpy','scipy','numba','torch','litellm','pydantic','ray','json_repair'}"
     code = (
         "import sys\n"
         "from market.policies.llm import LanguageModel\n"

@@ -1,0 +1,177 @@
+"""Shows a tournament while it is played: how much is done, what it took, how long it may last."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from actors.live import PLAIN_WIDTH, results
+from actors.tournament import Ended
+from actors.watch import Plan, Progress, Watcher
+from market.config.plans import EpisodePlan
+
+#: Running episodes that are shown.
+SHOWN = 8
+
+
+class Scoreboard:
+    """Adds up what the watchers of all episodes see.
+
+    Args:
+        episodes: How many episodes there are to play.
+        show: Is called whenever something changed.
+        conclude: Is given the summary at the end.
+        clock: Seconds.
+    """
+
+    def __init__(
+        self,
+        episodes: int,
+        show: Callable[[Scoreboard], None],
+        conclude: Callable[[Mapping[str, Any]], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.episodes = episodes
+        self.conclude = conclude
+        self.counts = {"finished": 0, "owed": 0, "failed": 0}
+        self.running: dict[str, Progress | None] = {}
+        self._show = show
+        self._clock = clock
+        self._began = clock()
+        self._spent = {"calls": 0, "tokens": 0}
+        self._cost: float | None = 0.0
+
+    def watch(self, plan: EpisodePlan) -> Watcher:
+        """The watcher of one episode."""
+        return _EpisodeWatcher(self, plan.id)
+
+    def ended(self, ended: Ended) -> None:
+        """Count an episode that ended for this run."""
+        last = self.running.pop(ended.plan.id, None)
+        if last is not None:
+            self._spent["calls"] += last.calls
+            self._spent["tokens"] += last.tokens
+            self._cost = _sum(self._cost, last.cost_usd)
+        if ended.played is None:
+            self.counts["failed"] += 1
+        else:
+            self.counts["owed" if ended.played.owed else "finished"] += 1
+        self._show(self)
+
+    def progressed(self, episode: str, progress: Progress | None) -> None:
+        """Note how far an episode is."""
+        self.running[episode] = progress
+        self._show(self)
+
+    @property
+    def share(self) -> float:
+        """Share of the work that is done, from 0 to 1."""
+        under_way = sum(
+            progress.step / progress.steps
+            for progress in self.running.values()
+            if progress is not None and progress.steps
+        )
+        return min(1.0, (sum(self.counts.values()) + under_way) / max(1, self.episodes))
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return self._clock() - self._began
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds that the rest may take at the pace so far; None before anything is done."""
+        return self.seconds * (1 - self.share) / self.share if self.share else None
+
+    def line(self) -> str:
+        """Everything in one line."""
+        live = [progress for progress in self.running.values() if progress is not None]
+        calls = self._spent["calls"] + sum(progress.calls for progress in live)
+        tokens = self._spent["tokens"] + sum(progress.tokens for progress in live)
+        cost = self._cost
+        for progress in live:
+            cost = _sum(cost, progress.cost_usd)
+        parts = [f"{self.counts['finished']}/{self.episodes} episodes"]
+        troubles = {name: self.counts[name] for name in ("owed", "failed")}
+        parts += [f"{count} {name}" for name, count in troubles.items() if count]
+        parts.append(f"{_time(self.seconds)} so far")
+        if self.seconds_left is not None:
+            parts.append(f"{_time(self.seconds_left)} to go")
+        if calls:
+            price = "cost unknown" if cost is None else f"${cost:,.4f}"
+            parts.append(f"{calls:,} model calls, {tokens:,} tokens, {price}")
+        return ", ".join(parts)
+
+
+class _EpisodeWatcher:
+    def __init__(self, board: Scoreboard, episode: str) -> None:
+        self._board = board
+        self._episode = episode
+
+    def started(self, plan: Plan) -> None:  # noqa: ARG002
+        self._board.progressed(self._episode, None)
+
+    def progressed(self, progress: Progress) -> None:
+        self._board.progressed(self._episode, progress)
+
+    def finished(self, summary: Mapping[str, Any]) -> None:
+        """Nothing: the tournament is concluded as a whole."""
+
+
+@contextmanager
+def scoreboard(episodes: int, stream: TextIO | None = None) -> Iterator[Scoreboard]:
+    """A scoreboard on the stream (the standard output), until the block ends."""
+    console = Console(file=stream or sys.stdout, highlight=False)
+    if not console.is_terminal:
+        console.width = PLAIN_WIDTH
+        shown = [-1]
+
+        def say(board: Scoreboard) -> None:
+            ended = sum(board.counts.values())
+            if ended != shown[0]:
+                shown[0] = ended
+                console.print(Text(board.line()), soft_wrap=True)
+
+        yield Scoreboard(episodes, say, lambda summary: console.print(results(summary)))
+        return
+    with Live(console=console, refresh_per_second=4) as live:
+
+        def update(board: Scoreboard) -> None:
+            live.update(_picture(board))
+
+        def conclude(summary: Mapping[str, Any]) -> None:
+            live.update(Text(""), refresh=True)
+            console.print(results(summary, console.width))
+
+        yield Scoreboard(episodes, update, conclude)
+
+
+def _picture(board: Scoreboard) -> Group:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for episode, progress in list(board.running.items())[:SHOWN]:
+        at = "starting" if progress is None else f"step {progress.step}/{progress.steps}"
+        table.add_row(Text(episode), Text(at))
+    more = len(board.running) - SHOWN
+    if more > 0:
+        table.add_row(Text(f"and {more} more"), Text(""))
+    return Group(Text(board.line()), ProgressBar(total=1.0, completed=board.share), table)
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    """The sum; None if a part is unknown."""
+    return None if one is None or other is None else one + other
+
+
+def _time(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,301 @@
+"""Records that go to an object store by URL: `s3://...`, `gs://...`, `memory://...`.
+
+An object store cannot append. What is played is therefore kept in a folder of this machine, which
+everything reads, and written through: a file that is open to append to grows there by numbered
+parts, `NAME.parts/OFFSET`, each on its way before the call returns that must be sure of it, and is
+put there whole when it is closed. Who goes on fetches whole files and parts, so nothing that was
+durable is lost with a machine.
+
+    mirror = Mirror("s3://bucket/models", folder)
+    mirror.fetch()                       what is there already
+    ...                                  play with `storage=mirror`
+    mirror.publish()                     what was made beside the records
+
+Nobody can tell whether a writer elsewhere still lives, so a lock refuses nobody: the latest writer
+takes over, and an earlier one stops before its next line. Any of `fsspec`'s stores will do whose
+objects appear whole or not at all; each but the built-in ones needs its own package (`s3fs`,
+`gcsfs`, ...).
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from market.storage.local import LocalAppender, LocalLock, LocalStorage
+from market.storage.port import LockedError
+
+#: What need not be sure is sent in parts of this many bytes.
+PART_BYTES: Final = 2**20
+
+_PARTS: Final = ".parts"
+_LOCK: Final = ".lock"
+
+
+class Mirror:
+    """A folder of this machine that is kept at a URL too.
+
+    Args:
+        url: Where.
+        folder: The folder, which nothing else writes.
+
+    Raises:
+        OSError: If the URL cannot be used; the message says what is missing.
+    """
+
+    def __init__(self, url: str, folder: Path) -> None:
+        import fsspec
+
+        self.url = url
+        self.folder = folder
+        self._local = LocalStorage()
+        try:
+            self._store, self._root = fsspec.core.url_to_fs(url)
+        except (ImportError, ValueError) as error:
+            raise OSError(0, f"{url} cannot be used: {error}") from error
+
+    def occupied(self) -> bool:
+        """Whether anything is at the URL."""
+        return bool(self._found())
+
+    def fetch(self) -> None:
+        """Bring everything that is at the URL into the folder.
+
+        Raises:
+            OSError: If a part is missing.
+        """
+        found = self._found()
+        whole = [name for name in found if _PARTS not in name and not name.endswith(_LOCK)]
+        grown = {name.rpartition(_PARTS)[0] for name in found if _PARTS in name}
+        for name in sorted({*whole, *grown}):
+            content = self._get(name) if name in found else b""
+            for part in self._parts(found, name):
+                content = _joined(content, self._get(part), part)
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+    def publish(self) -> None:
+        """Put what lies beside the episodes there: what was made of them."""
+        for path in sorted(self.folder.rglob("*")):
+            name = self._name(path)
+            if path.is_file() and not name.startswith("episodes/"):
+                self.put(name, path.read_bytes())
+
+    def exists(self, path: Path) -> bool:
+        """See `Storage.exists`."""
+        return self._local.exists(path)
+
+    def open(self, path: Path) -> BinaryIO:
+        """See `Storage.open`."""
+        return self._local.open(path)
+
+    def appender(self, path: Path) -> MirrorAppender:
+        """See `Storage.appender`."""
+        return MirrorAppender(self._local.appender(path), path, self._name(path), self)
+
+    def lock(self, path: Path) -> MirrorLock:
+        """See `Storage.lock`."""
+        return MirrorLock(self._local.lock(path), path, self._name(path) + _LOCK, self)
+
+    def write(self, path: Path, data: bytes) -> None:
+        """See `Storage.write`."""
+        self._local.write(path, data)
+        self.put(self._name(path), data)
+
+    def remove(self, path: Path) -> None:
+        """See `Storage.remove`."""
+        if self._local.exists(path):
+            self.drop(self._name(path))
+        self._local.remove(path)
+
+    def make_folder(self, folder: Path) -> None:
+        """See `Storage.make_folder`."""
+        self._local.make_folder(folder)
+
+    def names(self, folder: Path) -> list[str]:
+        """See `Storage.names`."""
+        return self._local.names(folder)
+
+    def put(self, name: str, data: bytes) -> None:
+        """Put an object there, whole."""
+        with self._told(name):
+            self._store.makedirs(self._at(name).rpartition("/")[0], exist_ok=True)
+            self._store.pipe_file(self._at(name), data)
+
+    def drop(self, name: str) -> None:
+        """Remove an object, if it is there."""
+        with self._told(name):
+            if self._store.exists(self._at(name)):
+                self._store.rm_file(self._at(name))
+
+    def parts(self, name: str) -> list[str]:
+        """The parts of a file that are there, in order."""
+        return self._parts(self._found(), name)
+
+    def content(self, name: str) -> bytes | None:
+        """What an object holds now; None if there is none."""
+        with self._told(name):
+            try:
+                data: bytes = self._store.cat_file(self._at(name))
+            except FileNotFoundError:
+                return None
+        return data
+
+    def _found(self) -> set[str]:
+        """The names of all objects, relative to the URL."""
+        with self._told(""):
+            self._store.invalidate_cache()
+            try:
+                paths = self._store.find(self._root)
+            except FileNotFoundError:
+                return set()
+        return {path[len(self._root) :].lstrip("/") for path in paths}
+
+    @staticmethod
+    def _parts(found: set[str], name: str) -> list[str]:
+        return sorted(each for each in found if each.startswith(f"{name}{_PARTS}/"))
+
+    def _get(self, name: str) -> bytes:
+        content = self.content(name)
+        if content is None:
+            raise OSError(0, f"{self.url}/{name} is gone")
+        return content
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self.folder).as_posix()
+
+    def _at(self, name: str) -> str:
+        return f"{self._root.rstrip('/')}/{name}"
+
+    @contextmanager
+    def _told(self, name: str) -> Iterator[None]:
+        """Every store has errors of its own."""
+        try:
+            yield
+        except Exception as error:
+            what = " ".join(str(error).split()) or type(error).__name__
+            raise OSError(0, f"{self.url}/{name}: {what}") from error
+
+
+class MirrorAppender:
+    """A file that is open to append to it, here and there."""
+
+    def __init__(self, local: LocalAppender, path: Path, name: str, mirror: Mirror) -> None:
+        self._local = local
+        self._path = path
+        self._name = name
+        self._mirror = mirror
+        self._sent = local.size
+        self._starts: list[int] = []
+        self._closed = False
+
+    @property
+    def size(self) -> int:
+        """See `Appender.size`."""
+        return self._local.size
+
+    def append(self, data: bytes, sync: bool) -> None:
+        """See `Appender.append`."""
+        self._local.append(data, sync)
+        if sync or self.size - self._sent >= PART_BYTES:
+            self._send()
+
+    def truncate(self, size: int) -> None:
+        """See `Appender.truncate`."""
+        if size == self.size:
+            return
+        # From the end, so that what stands there is the beginning of the file at any moment.
+        while self._starts and self._starts[-1] >= size:
+            self._mirror.drop(_part(self._name, self._starts.pop()))
+        self._local.truncate(size)
+        start = self._starts[-1] if self._starts else 0
+        if self._sent > size:
+            if self._starts:
+                self._mirror.put(_part(self._name, start), self._read(start))
+            else:
+                self._whole()
+            self._sent = size
+
+    def close(self) -> None:
+        """See `Appender.close`."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._whole()
+        finally:
+            self._local.close()
+
+    def _send(self) -> None:
+        start = self._sent
+        self._mirror.put(_part(self._name, start), self._read(start))
+        self._starts.append(start)
+        self._sent = self.size
+
+    def _whole(self) -> None:
+        """Put the file there whole, and only then remove its parts, the last one first."""
+        self._mirror.put(self._name, self._read(0))
+        for part in reversed(self._mirror.parts(self._name)):
+            self._mirror.drop(part)
+        self._starts = []
+        self._sent = self.size
+
+    def _read(self, start: int) -> bytes:
+        with self._path.open("rb") as file:
+            file.seek(start)
+            return file.read()
+
+
+class MirrorLock:
+    """The right of the latest writer. On this machine it refuses others, elsewhere it cannot."""
+
+    def __init__(self, local: LocalLock, target: Path, name: str, mirror: Mirror) -> None:
+        self._local = local
+        self._target = target
+        self._name = name
+        self._mirror = mirror
+        self._mine = uuid.uuid4().hex.encode()
+        try:
+            mirror.put(name, self._mine)
+        except BaseException:
+            local.release()
+            raise
+
+    @property
+    def epoch(self) -> int:
+        """See `Lock.epoch`; of this machine."""
+        return self._local.epoch
+
+    def check(self) -> None:
+        """See `Lock.check`."""
+        self._local.check()
+        if self._mirror.content(self._name) != self._mine:
+            raise LockedError(f"{self._target} was taken over by another writer")
+
+    def release(self, remove: bool = False) -> None:
+        """See `Lock.release`."""
+        self._local.release(remove)
+        if remove and self._mirror.content(self._name) == self._mine:
+            self._mirror.drop(self._name)
+
+
+def _part(name: str, start: int) -> str:
+    return f"{name}{_PARTS}/{start:015d}"
+
+
+def _joined(content: bytes, part: bytes, name: str) -> bytes:
+    start = int(name.rpartition("/")[2])
+    if start > len(content):
+        raise OSError(0, f"the part before {name} is missing")
+    if content[start : start + len(part)] == part:
+        return content  # put there whole since
+    return content[:start] + part
+
+
+def is_url(target: str) -> bool:
+    """Whether a target is a URL and no path."""
+    return "://" in target

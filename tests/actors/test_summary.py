@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+from rich.console import Console
+
+from actors.live import results
+from actors.summary import summarise
+from market import canonical
+from market.config import Config, configure, expand, resolved
+from market.journal import journal_digest
+from market.journal import read as read_journal
+from tests.actors.test_status import TOURNAMENT, play
+
+RETAILERS = [{"name": "a", "policy": "idle", "count": 2}, {"name": "b", "policy": "idle"}]
+
+
+def tournament(rosters: list[str], **more: object) -> Config:
+    section = {"rosters": rosters, "seeds": 3}
+    return configure(TOURNAMENT | {"retailers": RETAILERS, "tournament": section} | more)
+
+
+def played(folder: Path, config: Config, episodes: int | None = None) -> dict:
+    """Record the first episodes of a tournament and sum them up."""
+    (folder / "config.json").write_text(json.dumps(resolved(config)))
+    for plan in expand(config)[:episodes]:
+        play(folder, plan)
+    seats = [
+        {"seat": seat, "policy": each.policy, "model": None}
+        for each in config.retailers
+        for seat in each.seats
+    ]
+    return summarise(folder, config, seats, 1.0)
+
+
+def told(summary: dict) -> str:
+    console = Console(width=120)
+    with console.capture() as captured:
+        console.print(results(summary))
+    return captured.get()
+
+
+def test_retailers_of_a_tournament_are_summed_up_per_entry_and_seat(tmp_path: Path) -> None:
+    config = tournament(["all", "leave-one-out"])
+    summary = played(tmp_path, config)
+    entries = {entry["name"]: entry for entry in summary["retailers"]}
+    assert list(entries["a"]["seats"]) == ["a-1", "a-2"]
+    # One roster of four is without b; one each without a seat of a.
+    assert (entries["a"]["episodes"], entries["b"]["episodes"]) == (12, 9)
+    assert entries["a"]["seats"]["a-1"]["episodes"] == 9
+    assert entries["a"]["seeds"] == 3
+    assert summary["episodes"] == 12
+    assert summary["states"]["finished"] == 12
+    assert summary["rosters"] == ["all", "without-a-1", "without-a-2", "without-b"]
+
+
+def test_scores_are_those_of_the_journals(tmp_path: Path) -> None:
+    config = tournament(["all"])
+    summary = played(tmp_path, config)
+    scores = []
+    for path in tmp_path.glob("episodes/*/journal.jsonl"):
+        result = read_journal(path).result
+        assert result is not None
+        scores.append(result.seats["b"].score)
+    (entry,) = [entry for entry in summary["retailers"] if entry["name"] == "b"]
+    assert entry["score"] == pytest.approx(fmean(scores))
+
+
+def test_the_digest_is_that_of_the_sorted_list(tmp_path: Path) -> None:
+    summary = played(tmp_path, tournament(["all"]))
+    digests = sorted(map(journal_digest, tmp_path.glob("episodes/*/journal.jsonl")))
+    assert len(digests) == 3
+    assert summary["journal_digest"] == canonical.digest(canonical.dumps(digests))
+
+
+def test_what_is_not_finished_is_counted_and_not_averaged(tmp_path: Path) -> None:
+    config = tournament(["all"])
+    play(tmp_path, expand(config)[2], batches=2)
+    summary = played(tmp_path, config, episodes=1)
+    assert summary["states"] == {
+        "finished": 1,
+        "running": 0,
+        "owed": 1,
+        "failed": 0,
+        "not begun": 1,
+    }
+    assert summary["episodes"] == 1
+    assert summary["retailers"][0]["score_error"] is None
+    assert "1 owed, 1 not begun: means are of the others." in told(summary)
+
+
+def test_the_leaderboard_shows_means_and_says_what_they_are_worth(tmp_path: Path) -> None:
+    summary = played(tmp_path, tournament(["all"]))
+    text = told(summary)
+    assert "mean score" in text
+    assert "95% interval" in text
+    assert "a rank holds in this company only" in text
+
+
+def test_with_several_rosters_the_leaderboard_asks_to_compare_within_them(tmp_path: Path) -> None:
+    text = told(played(tmp_path, tournament(["all", "leave-one-out"])))
+    assert "in this company only" not in text
+    assert "Means are over 4 rosters" in text
+
+
+def test_one_episode_is_summed_up_as_ever(tmp_path: Path) -> None:
+    config = tournament(["all"], tournament=None)
+    summary = played(tmp_path, config)
+    assert [entry["seat"] for entry in summary["retailers"]] == ["a-1", "a-2", "b"]
+    assert summary["episodes"] == 1
+    assert "states" not in summary
+    (path,) = tmp_path.glob("episodes/*/journal.jsonl")
+    assert summary["journal_digest"] == journal_digest(path)
