@@ -60,7 +60,8 @@ def run(
     overrides: Overrides = None,
     seed: Annotated[int | None, typer.Option(help="Seed; overrides the configuration.")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="New folder for the results.  [runs/NAME-SEED]")
+        str | None,
+        typer.Option(help="New folder for the results, or a URL.  [runs/NAME-SEED]"),
     ] = None,
     address: Annotated[str | None, typer.Option(help="Address of a Ray cluster.")] = None,
     resume: Annotated[
@@ -82,24 +83,30 @@ def run(
 
             typer.echo(preview(checked), nl=False)
             return
-        folder = out or Path("runs") / f"{checked.name}-{checked.seed}"
-        if not resume:
-            _refuse_unusable(folder)
+        from market.storage.mirror import is_url
+
+        target = out or f"runs/{checked.name}-{checked.seed}"
+        if not resume and not is_url(target):
+            _refuse_unusable(Path(target))
 
         from actors.audience import audience
         from actors.run import run as play
+        from actors.targets import written
         from market.config.plans import expand
 
-        with audience(len(expand(checked))) as watching:
-            outcome = play(checked, folder, watching, resume)
+        with (
+            written(target, resume) as (folder, storage),
+            audience(len(expand(checked))) as watching,
+        ):
+            outcome = play(checked, folder, watching, resume, storage)
         for failure in outcome.failed:
-            typer.echo(" ".join(failure.split()), err=True)
+            typer.echo(" ".join(failure.replace(str(folder), target).split()), err=True)
         if outcome.owed is not None:
-            hint = f"Resume with: market run {config} --out {folder} --resume"
+            hint = f"Resume with: market run {config} --out {target} --resume"
             typer.echo(f"{outcome.owed.rstrip('.')}. {hint}", err=True)
             raise typer.Exit(3)
         if outcome.summary is not None:
-            typer.echo(f"Results are in {folder}.")
+            typer.echo(f"Results are in {target}.")
         if outcome.failed:
             raise typer.Exit(1)
 
@@ -115,19 +122,21 @@ def list_() -> None:
 
 @app.command()
 def replay(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Results of a run.")],
+    target: Annotated[str, typer.Argument(metavar="DIR", help="Results of a run, or their URL.")],
 ) -> None:
     """Play every recorded episode again and compare it with its journal."""
     with _told():
+        from actors.targets import read
         from market.journal import journal_digest
         from market.replay import verify
 
-        for path in _journals(folder):
-            replayed = verify(path)
-            typer.echo(
-                f"{path}: played again, {replayed.batches} batches and the result are the same "
-                f"({journal_digest(path)})."
-            )
+        with read(target) as folder:
+            for path in _journals(folder):
+                replayed = verify(path)
+                typer.echo(
+                    f"{str(path).replace(str(folder), target)}: played again, {replayed.batches} "
+                    f"batches and the result are the same ({journal_digest(path)})."
+                )
 
 
 @app.command()
@@ -147,14 +156,16 @@ def report(
 
 @app.command()
 def status(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Results of a run.")],
+    target: Annotated[str, typer.Argument(metavar="DIR", help="Results of a run, or their URL.")],
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
 ) -> None:
     """Say how far a run is and what it spent, from its records alone."""
     with _told():
         from actors import status as statuses
+        from actors.targets import read
 
-        found = statuses.status(folder)
+        with read(target) as folder:
+            found = statuses.status(folder)
         typer.echo(statuses.as_json(found) if as_json else statuses.as_text(found), nl=False)
 
 

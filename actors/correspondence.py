@@ -139,6 +139,8 @@ class Correspondence:
         for task in self._waiting:
             task.cancel()
         await asyncio.gather(*self._under_way.values(), return_exceptions=True)
+        if self._writing is not None:
+            await self._writing
 
     async def _call(self, wanted: Wanted) -> Reply | ProviderFailure:
         model = wanted.request.model.model
@@ -237,7 +239,8 @@ class Correspondence:
 
     async def _flush(self) -> None:
         while self._unwritten:
-            batch = self._take_unwritten()
+            if not (batch := self._take_unwritten()):
+                continue
             records = [record for record, _ in batch]
             try:
                 await self._run(lambda records=records: self._log.append(*records))  # type: ignore[misc]

@@ -11,12 +11,14 @@ import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from actors.correspondence import Language
 from actors.driver import Market
 from actors.errors import UserError
 from actors.hosts import ProcessDiedError
+from actors.language.caps import Caps
 from actors.retailer import Casting
 from actors.staging import Script, is_private, stage_inline
 from market import registry
@@ -71,7 +73,12 @@ class RayPlace:
         self._name = f"market-{uuid.uuid4().hex}"
         self._idle: list[ActorHandle[Any]] = []
         self._started = 0
-        self.language = RemoteLanguage(f"{self._name}-language", config.language_per_node)
+        self.language = RemoteLanguage(
+            f"{self._name}-language",
+            config.language_per_node,
+            caps_of(config),
+            cache_of(config),
+        )
         self.outside = self._outside()
 
     async def open(self, script: Script) -> Market:
@@ -109,8 +116,12 @@ async def inline(config: Config, models: Sequence[ModelSettings]) -> AsyncIterat
         UserError: If a model or the encoder cannot be used, as far as is known without asking.
     """
     from actors.language.client import LanguageClient
+    from actors.language.response_cache import ResponseCache
 
-    client = LanguageClient()
+    cache = cache_of(config)
+    client = LanguageClient(
+        caps=caps_of(config), cache=None if cache is None else ResponseCache(cache)
+    )
     place = InlinePlace(client, config.encoder.model)
     _refuse(place.facts.problem())
     for settings in models:
@@ -139,6 +150,16 @@ async def on_ray(config: Config, models: Sequence[ModelSettings]) -> AsyncIterat
             yield place
         finally:
             await place.language.close()
+
+
+def caps_of(config: Config) -> dict[str, Caps]:
+    """How hard models may be asked."""
+    return {name: Caps(**caps.model_dump()) for name, caps in config.caps.items()}
+
+
+def cache_of(config: Config) -> str | None:
+    """The file of the response cache, wherever a process stands; None for none."""
+    return None if config.response_cache is None else str(Path(config.response_cache).absolute())
 
 
 def crowded(config: Config, processes: int) -> None:

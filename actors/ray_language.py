@@ -77,12 +77,17 @@ class LanguageActor:
     Args:
         caps: Limits per model.
         gate: Who shares them among several such actors.
+        cache: File of the response cache; None for none.
     """
 
-    def __init__(self, caps: Mapping[str, Caps], gate: RemoteGate | None) -> None:
+    def __init__(
+        self, caps: Mapping[str, Caps], gate: RemoteGate | None, cache: str | None
+    ) -> None:
         from actors.language.client import LanguageClient
+        from actors.language.response_cache import ResponseCache
 
-        self._client = LanguageClient(caps=caps, gate=gate)
+        kept = None if cache is None else ResponseCache(cache)
+        self._client = LanguageClient(caps=caps, gate=gate, cache=kept)
 
     async def check(self, settings: ModelSettings) -> str | None:
         """See `LanguageClient.check`."""
@@ -107,11 +112,17 @@ class RemoteLanguage:
         name: Unlike any other's.
         per_node: Whether there is one on each node.
         caps: Limits per model, by the name in configurations.
+        cache: File of the response cache; None for none.
     """
 
     def __init__(
-        self, name: str, per_node: bool = False, caps: Mapping[str, Caps] | None = None
+        self,
+        name: str,
+        per_node: bool = False,
+        caps: Mapping[str, Caps] | None = None,
+        cache: str | None = None,
     ) -> None:
+        self._cache = cache
         self._per_node = per_node
         self._caps = caps or {}
         self._gate = RemoteGate(self._caps, f"{name}-gate", here()) if per_node and caps else None
@@ -150,7 +161,14 @@ class RemoteLanguage:
         if not self._handles:
             where = [node.id for node in nodes()] if self._per_node else [here()]
             self._handles = {
-                node: start(LanguageActor, self._caps, self._gate, at_once=CALLS_AT_ONCE, node=node)
+                node: start(
+                    LanguageActor,
+                    self._caps,
+                    self._gate,
+                    self._cache,
+                    at_once=CALLS_AT_ONCE,
+                    node=node,
+                )
                 for node in where
             }
         return self._handles

@@ -22,6 +22,7 @@ from market.config import Config, resolved, seat_ids
 from market.config.plans import EpisodePlan, expand
 from market.environment import Json
 from market.language import ModelSettings
+from market.storage import LOCAL, Storage
 
 #: Memory of a retailer's process, and episodes per core where models are waited for.
 PROCESS_BYTES = 130 * 2**20
@@ -45,7 +46,13 @@ class RunOutcome:
     failed: tuple[str, ...] = ()
 
 
-def run(config: Config, out: Path, audience: Audience, resume: bool = False) -> RunOutcome:
+def run(
+    config: Config,
+    out: Path,
+    audience: Audience,
+    resume: bool = False,
+    storage: Storage = LOCAL,
+) -> RunOutcome:
     """Play what a configuration asks for and write the results.
 
     Args:
@@ -53,6 +60,7 @@ def run(config: Config, out: Path, audience: Audience, resume: bool = False) -> 
         out: Folder for the results: new or empty, or that of the run to resume.
         audience: Who is told.
         resume: Go on where an earlier run of the same configuration ended.
+        storage: Where the records are kept; what is made of them is left in the folder.
 
     Raises:
         UserError: If something of the user's cannot work, before anything is written.
@@ -61,7 +69,7 @@ def run(config: Config, out: Path, audience: Audience, resume: bool = False) -> 
     began = time.monotonic()
     if resume and not (out / "episodes").exists():
         raise UserError(f"{out} holds no run to resume; leave out --resume.")
-    ended = asyncio.run(_play(config, out, audience))
+    ended = asyncio.run(_play(config, out, audience, storage))
     owed = [one.played.owed for one in ended if one.played is not None and one.played.owed]
     failed = tuple(one.error for one in ended if one.error is not None)
     if owed or not any((out / "episodes").glob(f"*/{JOURNAL}")):
@@ -73,7 +81,7 @@ def run(config: Config, out: Path, audience: Audience, resume: bool = False) -> 
     return RunOutcome(out, summary, None, failed)
 
 
-async def _play(config: Config, out: Path, audience: Audience) -> list[Ended]:
+async def _play(config: Config, out: Path, audience: Audience, storage: Storage) -> list[Ended]:
     """Play what is not finished; a place is only made if anything is left to play."""
     plans = expand(config)
     todo = [
@@ -94,10 +102,10 @@ async def _play(config: Config, out: Path, audience: Audience) -> list[Ended]:
     place = inline if config.inline and len(todo) == 1 else on_ray
     async with place(config, models) as there:
         out.mkdir(parents=True, exist_ok=True)
-        write_json(out / "config.json", resolved(config))
+        write_json(out / "config.json", resolved(config), storage)
         at_once = sum(episodes_at_once(todo, *machine) for machine in machines(config))
         tournament = Tournament(
-            todo, out, there, at_once, audience.watch, audience.ended, budget=budget
+            todo, out, there, at_once, audience.watch, audience.ended, storage, budget
         )
         return await tournament.play()
 
@@ -145,9 +153,7 @@ def episodes_at_once(plans: Sequence[EpisodePlan], cores: int, memory: int) -> i
     return min(carried, len(plans), cores * (EPISODES_PER_CORE if waiting else 1))
 
 
-def write_json(path: Path, data: Json) -> None:
+def write_json(path: Path, data: Json, storage: Storage = LOCAL) -> None:
     """Write a file for people and programs; it appears whole or not at all."""
     text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    storage.write(path, text.encode())

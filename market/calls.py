@@ -35,7 +35,15 @@ FORMAT = 1
 MAX_ERROR = 2_000
 
 #: Packages whose versions may explain an answer.
-PACKAGES = ("market-arena", "litellm", "numpy", "ray", "sentence-transformers", "xllamacpp")
+PACKAGES = (
+    "market-arena",
+    "json-repair",
+    "litellm",
+    "numpy",
+    "ray",
+    "sentence-transformers",
+    "xllamacpp",
+)
 
 #: Names a call: step, turn, seat and attempt, within its episode.
 CallKey = tuple[int, int, str, int]

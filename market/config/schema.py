@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from market import canonical, registry, seats
 from market.config import options
 from market.config.model import Model, Name
-from market.config.spending import Limits, Price
+from market.config.spending import Limits, ModelCaps, Price
 from market.config.tournament import Tournament
 from market.registry import EnvironmentKind
 
@@ -98,6 +98,11 @@ class Config(Model):
     budget: Limits = Limits()
     """Operational: what the models of all retailers may take, over all episodes. Where it is used
     up the run stops, and is resumed under a higher one."""
+    caps: dict[str, ModelCaps] = Field(default={})
+    """Operational: by the name of a model, how hard it may be asked."""
+    response_cache: str | None = None
+    """Operational: file that keeps models' answers, so that equal requests to models of temperature
+    0 are asked once (`cache` of a retailer's options); null keeps none."""
     prices: dict[str, Price] = Field(default={})
     """Operational: what models cost, by their names as configured, in place of litellm's table."""
 

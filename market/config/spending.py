@@ -1,4 +1,4 @@
-"""What a run may spend on models, and what models cost. Both are operational."""
+"""What a run may spend on models, what they cost, and how hard they may be asked: operational."""
 
 from __future__ import annotations
 
@@ -32,3 +32,14 @@ class Price(Model):
     """Tokens written."""
     cached_input_per_million: Rate | None = None
     """Tokens read that the provider has in its cache; as other tokens where not given."""
+
+
+class ModelCaps(Model):
+    """How hard one model may be asked, over the whole run. What is not given is not limited."""
+
+    in_flight: Annotated[int, Field(ge=1)] | None = None
+    """Requests at once."""
+    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
+    """Requests in any 60 seconds, tries that failed included."""
+    tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
+    """Tokens in any 60 seconds, read and written."""

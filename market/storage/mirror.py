@@ -7,13 +7,14 @@ put there whole when it is closed. Who goes on fetches whole files and parts, so
 durable is lost with a machine.
 
     mirror = Mirror("s3://bucket/models", folder)
+    mirror.take()                        from now on this is the writer
     mirror.fetch()                       what is there already
     ...                                  play with `storage=mirror`
     mirror.publish()                     what was made beside the records
 
-Nobody can tell whether a writer elsewhere still lives, so a lock refuses nobody: the latest writer
-takes over, and an earlier one stops before its next line. Any of `fsspec`'s stores will do whose
-objects appear whole or not at all; each but the built-in ones needs its own package (`s3fs`,
+Nobody can tell whether a writer elsewhere still lives, so nobody is refused: the latest writer
+takes over, and an earlier one stops before it sends anything more. Any of fsspec's stores will do
+whose objects appear whole or not at all; each but the built-in ones needs its own package (`s3fs`,
 `gcsfs`, ...).
 """
 
@@ -23,7 +24,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from market.storage.local import LocalAppender, LocalLock, LocalStorage
 from market.storage.port import LockedError
@@ -32,7 +33,7 @@ from market.storage.port import LockedError
 PART_BYTES: Final = 2**20
 
 _PARTS: Final = ".parts"
-_LOCK: Final = ".lock"
+_WRITER: Final = "writer"
 
 
 class Mirror:
@@ -52,6 +53,7 @@ class Mirror:
         self.url = url
         self.folder = folder
         self._local = LocalStorage()
+        self._me = uuid.uuid4().hex.encode()
         try:
             self._store, self._root = fsspec.core.url_to_fs(url)
         except (ImportError, ValueError) as error:
@@ -59,20 +61,32 @@ class Mirror:
 
     def occupied(self) -> bool:
         """Whether anything is at the URL."""
-        return bool(self._found())
+        return bool(self._found() - {_WRITER})
+
+    def take(self) -> None:
+        """Become the writer."""
+        self.put(_WRITER, self._me)
+
+    def check(self) -> None:
+        """Make sure that nobody else became the writer.
+
+        Raises:
+            LockedError: If somebody did.
+        """
+        if self._content(_WRITER) != self._me:
+            raise LockedError(f"{self.url} was taken over by another writer")
 
     def fetch(self) -> None:
-        """Bring everything that is at the URL into the folder.
+        """Bring the records and all else that is at the URL into the folder.
 
         Raises:
             OSError: If a part is missing.
         """
         found = self._found()
-        whole = [name for name in found if _PARTS not in name and not name.endswith(_LOCK)]
-        grown = {name.rpartition(_PARTS)[0] for name in found if _PARTS in name}
-        for name in sorted({*whole, *grown}):
+        names = {name.rpartition(f"{_PARTS}/")[0] or name for name in found} - {_WRITER}
+        for name in sorted(names):
             content = self._get(name) if name in found else b""
-            for part in self._parts(found, name):
+            for part in sorted(each for each in found if each.startswith(f"{name}{_PARTS}/")):
                 content = _joined(content, self._get(part), part)
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,6 +94,7 @@ class Mirror:
 
     def publish(self) -> None:
         """Put what lies beside the episodes there: what was made of them."""
+        self.check()
         for path in sorted(self.folder.rglob("*")):
             name = self._name(path)
             if path.is_file() and not name.startswith("episodes/"):
@@ -97,13 +112,14 @@ class Mirror:
         """See `Storage.appender`."""
         return MirrorAppender(self._local.appender(path), path, self._name(path), self)
 
-    def lock(self, path: Path) -> MirrorLock:
-        """See `Storage.lock`."""
-        return MirrorLock(self._local.lock(path), path, self._name(path) + _LOCK, self)
+    def lock(self, path: Path) -> LocalLock:
+        """See `Storage.lock`. Who took over elsewhere is noticed when something is sent."""
+        return self._local.lock(path)
 
     def write(self, path: Path, data: bytes) -> None:
         """See `Storage.write`."""
         self._local.write(path, data)
+        self.check()
         self.put(self._name(path), data)
 
     def remove(self, path: Path) -> None:
@@ -122,9 +138,13 @@ class Mirror:
 
     def put(self, name: str, data: bytes) -> None:
         """Put an object there, whole."""
+        path = self._at(name)
         with self._told(name):
-            self._store.makedirs(self._at(name).rpartition("/")[0], exist_ok=True)
-            self._store.pipe_file(self._at(name), data)
+            try:
+                self._store.pipe_file(path, data)
+            except FileNotFoundError:  # a store with folders
+                self._store.makedirs(path.rpartition("/")[0], exist_ok=True)
+                self._store.pipe_file(path, data)
 
     def drop(self, name: str) -> None:
         """Remove an object, if it is there."""
@@ -134,9 +154,19 @@ class Mirror:
 
     def parts(self, name: str) -> list[str]:
         """The parts of a file that are there, in order."""
-        return self._parts(self._found(), name)
+        return sorted(self._found(f"{name}{_PARTS}"))
 
-    def content(self, name: str) -> bytes | None:
+    def _found(self, below: str = "") -> set[str]:
+        """The names of all objects below a name, relative to the URL."""
+        with self._told(below):
+            self._store.invalidate_cache()
+            try:
+                paths = self._store.find(self._at(below))
+            except FileNotFoundError:
+                return set()
+        return {path[len(self._root) :].lstrip("/") for path in paths}
+
+    def _content(self, name: str) -> bytes | None:
         """What an object holds now; None if there is none."""
         with self._told(name):
             try:
@@ -145,22 +175,8 @@ class Mirror:
                 return None
         return data
 
-    def _found(self) -> set[str]:
-        """The names of all objects, relative to the URL."""
-        with self._told(""):
-            self._store.invalidate_cache()
-            try:
-                paths = self._store.find(self._root)
-            except FileNotFoundError:
-                return set()
-        return {path[len(self._root) :].lstrip("/") for path in paths}
-
-    @staticmethod
-    def _parts(found: set[str], name: str) -> list[str]:
-        return sorted(each for each in found if each.startswith(f"{name}{_PARTS}/"))
-
     def _get(self, name: str) -> bytes:
-        content = self.content(name)
+        content = self._content(name)
         if content is None:
             raise OSError(0, f"{self.url}/{name} is gone")
         return content
@@ -169,7 +185,7 @@ class Mirror:
         return path.relative_to(self.folder).as_posix()
 
     def _at(self, name: str) -> str:
-        return f"{self._root.rstrip('/')}/{name}"
+        return f"{self._root.rstrip('/')}/{name}".rstrip("/")
 
     @contextmanager
     def _told(self, name: str) -> Iterator[None]:
@@ -200,7 +216,7 @@ class MirrorAppender:
 
     def append(self, data: bytes, sync: bool) -> None:
         """See `Appender.append`."""
-        self._local.append(data, sync)
+        self._local.append(data, sync=False)  # what counts is there
         if sync or self.size - self._sent >= PART_BYTES:
             self._send()
 
@@ -212,9 +228,9 @@ class MirrorAppender:
         while self._starts and self._starts[-1] >= size:
             self._mirror.drop(_part(self._name, self._starts.pop()))
         self._local.truncate(size)
-        start = self._starts[-1] if self._starts else 0
         if self._sent > size:
             if self._starts:
+                start = self._starts[-1]
                 self._mirror.put(_part(self._name, start), self._read(start))
             else:
                 self._whole()
@@ -232,12 +248,14 @@ class MirrorAppender:
 
     def _send(self) -> None:
         start = self._sent
+        self._mirror.check()
         self._mirror.put(_part(self._name, start), self._read(start))
         self._starts.append(start)
         self._sent = self.size
 
     def _whole(self) -> None:
         """Put the file there whole, and only then remove its parts, the last one first."""
+        self._mirror.check()
         self._mirror.put(self._name, self._read(0))
         for part in reversed(self._mirror.parts(self._name)):
             self._mirror.drop(part)
@@ -248,39 +266,6 @@ class MirrorAppender:
         with self._path.open("rb") as file:
             file.seek(start)
             return file.read()
-
-
-class MirrorLock:
-    """The right of the latest writer. On this machine it refuses others, elsewhere it cannot."""
-
-    def __init__(self, local: LocalLock, target: Path, name: str, mirror: Mirror) -> None:
-        self._local = local
-        self._target = target
-        self._name = name
-        self._mirror = mirror
-        self._mine = uuid.uuid4().hex.encode()
-        try:
-            mirror.put(name, self._mine)
-        except BaseException:
-            local.release()
-            raise
-
-    @property
-    def epoch(self) -> int:
-        """See `Lock.epoch`; of this machine."""
-        return self._local.epoch
-
-    def check(self) -> None:
-        """See `Lock.check`."""
-        self._local.check()
-        if self._mirror.content(self._name) != self._mine:
-            raise LockedError(f"{self._target} was taken over by another writer")
-
-    def release(self, remove: bool = False) -> None:
-        """See `Lock.release`."""
-        self._local.release(remove)
-        if remove and self._mirror.content(self._name) == self._mine:
-            self._mirror.drop(self._name)
 
 
 def _part(name: str, start: int) -> str:

@@ -40,7 +40,9 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[Config, 
     def install(owed: str | None = None, error: BaseException | None = None) -> list[Any]:
         asked: list[tuple[Config, Path]] = []
 
-        def play(config: Config, out: Path, watcher: object, resume: bool) -> RunOutcome:
+        def play(
+            config: Config, out: Path, watcher: object, resume: bool, storage: object
+        ) -> RunOutcome:
             asked.append((config, out))
             if error is not None:
                 raise error
@@ -233,7 +235,7 @@ def test_a_signal_ends_a_run_with_its_status(here: Path, sent: str, status: int)
     code = (
         "import os, signal, sys, time, actors.run\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "def play(config, out, watcher, resume):\n"
+        "def play(config, out, watcher, resume, storage):\n"
         f"    os.kill(os.getpid(), signal.{sent}); time.sleep(60)\n"
         "actors.run.run = play\n"
         "from actors.cli import main\n"

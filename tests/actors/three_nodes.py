@@ -37,7 +37,7 @@ from market.journal import journal_digest
 from tests.actors.test_ray import RULES
 from tests.provider import Body, Provider, Says
 
-#: Instead of 14 s, until a node that says nothing is known to be lost.
+#: A node that says nothing is known to be lost after seconds; Ray's own checks take a minute.
 HEALTH_CHECKS = {
     "health_check_initial_delay_ms": 500,
     "health_check_period_ms": 250,

@@ -1,0 +1,57 @@
+"""What a configuration says of models reaches whoever calls them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from actors.audience import OneEpisode
+from actors.places import caps_of
+from actors.run import run
+from market.calls import read_calls
+from market.config import configure
+from tests.actors.test_episode import Quiet
+from tests.actors.test_ray import RULES
+from tests.provider import Provider, Says
+
+
+class Unmoved(Quiet):
+    """A watcher of a whole run."""
+
+    def started(self, plan: object) -> None: ...
+
+    def finished(self, summary: object) -> None: ...
+
+
+def settings(api_base: str, **more: Any) -> dict[str, Any]:
+    options = {"model": "openai/any", "api_base": api_base, "reasks": 0}
+    retailers = [{"name": "model", "policy": "llm", "count": 4, "options": options}]
+    base = {"environment": "arena", "rules": {**RULES, "steps": 1}, "retailers": retailers}
+    return {**base, "inline": True, **more}
+
+
+def test_a_response_cache_asks_equal_requests_once(tmp_path: Path) -> None:
+    with Provider(Says('{"bids":[]}')) as provider:
+        cache = str(tmp_path / "answers.sqlite")
+        told = configure(settings(provider.api_base, response_cache=cache))
+        for name in ("first", "second"):
+            run(told, tmp_path / name, OneEpisode(Unmoved()))
+        asked = len(provider.asked)
+    logs = [
+        read_calls(next((tmp_path / name).glob("episodes/*/calls.jsonl")))
+        for name in ("first", "second")
+    ]
+    replies = [[call.reply for call in log.records if call.reply is not None] for log in logs]
+    assert len(replies[0]) == len(replies[1]) > 0
+    assert 0 < asked <= len(replies[0])
+    assert all(reply.usage.cached for reply in replies[1])
+    assert all(reply.usage.cost_usd == 0 for reply in replies[1])
+
+
+def test_a_model_is_asked_no_harder_than_its_caps_allow(tmp_path: Path) -> None:
+    with Provider(Says('{"bids":[]}', after=0.05)) as provider:
+        caps = {"openai/any": {"in_flight": 2}}
+        told = configure(settings(provider.api_base, caps=caps))
+        assert caps_of(told)["openai/any"].in_flight == 2
+        run(told, tmp_path / "run", OneEpisode(Unmoved()))
+        assert provider.most_at_once == 2
