@@ -27,6 +27,7 @@ from market.environment import Answer, Decision
 from market.language import ProviderFailure, Reply
 
 if TYPE_CHECKING:
+    from actors.episode import Episode
     from actors.staging import Script
 
 #: How often an encoder may die over one question.
@@ -177,39 +178,51 @@ class MarketActor:
         self._outside = outside
         self._spare: list[RetailerProcess] = []
         self._hosts: list[ProcessHost] = []
+        self._number = 0
 
     async def ready(self) -> None:
         """Answer: the process is up."""
 
     async def start(self, script: Script, recorded: Any) -> Any:
-        """Put an episode together, with its retailers, and begin it."""
+        """Put an episode together, with its retailers, and begin it.
+
+        Returns:
+            Where it stands, and its number: a call that comes late, when the next episode has
+            begun, must not take part in it.
+        """
         from actors.staging import stage_inline, stage_processes
 
+        self._number += 1
         if script.inline:
             self._episode = stage_inline(script, self._outside)
         else:
             self._episode, self._hosts = stage_processes(script, self._spawn, self._outside)
             await asyncio.gather(*(host.start() for host in self._hosts))
-        return await self._episode.start(recorded)
+        return await self._episode.start(recorded), self._number
 
-    async def gather(self) -> Any:
+    async def gather(self, number: int) -> Any:
         """See `Episode.gather`."""
-        return await self._episode.gather()
+        return await self._current(number).gather()
 
-    async def supply(self, replies: Any) -> None:
+    async def supply(self, number: int, replies: Any) -> None:
         """See `Episode.supply`."""
-        await self._episode.supply(replies)
+        await self._current(number).supply(replies)
 
-    async def apply(self) -> Any:
+    async def apply(self, number: int) -> Any:
         """See `Episode.apply`."""
-        return await self._episode.apply()
+        return await self._current(number).apply()
 
-    async def close(self) -> None:
+    async def close(self, number: int) -> None:
         """End the episode and keep its processes for the next."""
-        await self._episode.close()
+        await self._current(number).close()
         left = [await host.leave() for host in self._hosts]
         self._hosts = []
         self._spare += [process for process in left if isinstance(process, RetailerProcess)]
+
+    def _current(self, number: int) -> Episode:
+        if number != self._number:
+            raise RuntimeError(f"episode {number} of this actor is over")
+        return self._episode
 
     async def _spawn(self, castings: Sequence[Casting], stage: Stage) -> Process:
         while self._spare:
@@ -240,26 +253,29 @@ class RemoteMarket:
         self._handle = handle
         self._script = script
         self._keep = keep
+        self._number = 0
 
     async def start(self, recorded: Any) -> Any:
         """See `Episode.start`."""
-        return await self._answer(self._handle.start.remote(self._script, recorded))
+        started: Any = self._handle.start.remote(self._script, recorded)
+        state, self._number = await self._answer(started)
+        return state
 
     async def gather(self) -> Any:
         """See `Episode.gather`."""
-        return await self._answer(self._handle.gather.remote())
+        return await self._answer(self._handle.gather.remote(self._number))
 
     async def supply(self, replies: Any) -> None:
         """See `Episode.supply`."""
-        await self._answer(self._handle.supply.remote(replies))
+        await self._answer(self._handle.supply.remote(self._number, replies))
 
     async def apply(self) -> Any:
         """See `Episode.apply`."""
-        return await self._answer(self._handle.apply.remote())
+        return await self._answer(self._handle.apply.remote(self._number))
 
     async def close(self) -> None:
         """End the episode; the actor serves the next."""
-        await self._answer(self._handle.close.remote())
+        await self._answer(self._handle.close.remote(self._number))
         self._keep(self._handle)
 
     async def _answer(self, reference: Any) -> Any:

@@ -53,7 +53,12 @@ class PretendedPlace:
 
 
 class PretendedMarket:
-    """A `driver.Market` that is played by a market process."""
+    """A `driver.Market` that is played by a market process.
+
+    Calls keep to their episode, also those that arrive when the next one has begun.
+    """
+
+    _episode: Episode
 
     def __init__(self, process: MarketProcess, script: Script, idle: list[MarketProcess]) -> None:
         self._process = process
@@ -63,19 +68,21 @@ class PretendedMarket:
     async def start(self, recorded: list[Mapping[str, str]]) -> State:
         """See `Episode.start`."""
         work = self._process.begin
-        return cast(State, await self._process.run("start", lambda: work(self._script, recorded)))
+        state = await self._process.run("start", lambda: work(self._script, recorded))
+        self._episode = self._process.episode
+        return cast(State, state)
 
     async def gather(self) -> News:
         """See `Episode.gather`."""
-        return cast(News, await self._process.run("gather", lambda: self._process.episode.gather()))
+        return cast(News, await self._process.run("gather", lambda: self._episode.gather()))
 
     async def supply(self, replies: Mapping[CallKey, Reply | ProviderFailure]) -> None:
         """See `Episode.supply`."""
-        await self._process.run("supply", lambda: self._process.episode.supply(replies))
+        await self._process.run("supply", lambda: self._episode.supply(replies))
 
     async def apply(self) -> State:
         """See `Episode.apply`."""
-        return cast(State, await self._process.run("apply", lambda: self._process.episode.apply()))
+        return cast(State, await self._process.run("apply", lambda: self._episode.apply()))
 
     async def close(self) -> None:
         """End the episode; the process serves the next."""

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from actors.retailer import Casting, Stage
+from actors.roster import roster
 from actors.run import RunOutcome, run
 from actors.tournament import Ended
 from actors.watch import Plan, Progress
@@ -161,3 +162,20 @@ def test_a_retailers_process_imports_nothing_heavy(ray_cluster: None) -> None:
     imported = {name.partition(".")[0] for name in ray.get(actor.modules.remote())}
     assert {"market", "actors"} <= imported
     assert not imported & {"pandas", "scipy", "numba", "torch", "litellm", "sentence_transformers"}
+
+
+def test_a_call_that_comes_late_takes_no_part_in_the_next_episode(ray_cluster: None) -> None:
+    import ray
+
+    from actors.ray_actors import MarketActor, RemoteOutside, here, start
+    from actors.tournament import header_of, script_of
+
+    plan = EpisodePlan("e1", config([{"name": "a", "policy": "markup"}]), None, "all", 11, 1)
+    script = script_of(plan, header_of(plan), roster(plan.config))
+    actor = start(MarketActor, RemoteOutside("all-MiniLM-L6-v2", "late-encoder", here()))
+    _, first = ray.get(actor.start.remote(script, []))
+    ray.get(actor.close.remote(first))
+    _, second = ray.get(actor.start.remote(script, []))
+    with pytest.raises(RuntimeError, match="is over"):
+        ray.get(actor.gather.remote(first))
+    assert ray.get(actor.gather.remote(second)).gathered is not None
