@@ -10,21 +10,23 @@ happen where an actor needs them: this module is loaded by every retailer's proc
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+import pickle
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import ray
+from ray import cloudpickle
 from ray.actor import ActorHandle
 from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from actors.hosts import Process, ProcessDiedError, ProcessHost
-from actors.retailer import Ask, Casting, Outcome, Past, Retailers, Stage
+from actors.retailer import Casting, Retailers, Stage
 from market.environment import Answer, Decision
-from market.language import ProviderFailure, Reply
+from market.language import ProviderFailure
 
 if TYPE_CHECKING:
     from actors.episode import Episode
@@ -116,21 +118,17 @@ class RetailerActor:
     def __init__(self, castings: Sequence[Casting], stage: Stage) -> None:
         self._retailers = Retailers(castings, stage)
 
-    def cast(self, casting: tuple[Sequence[Casting], Stage]) -> None:
-        """Begin anew with other policies, for the next episode."""
-        self._retailers = Retailers(*casting)
+    def call(self, method: str, packed: bytes) -> bytes:
+        """Call `act`, `resume` or `restore` of the retailers, or `cast` others in their place.
 
-    def act(self, ask: Ask) -> dict[str, Outcome]:
-        """See `Retailers.act`."""
-        return self._retailers.act(ask)
-
-    def resume(self, replies: Mapping[str, Reply]) -> dict[str, Outcome]:
-        """See `Retailers.resume`."""
-        return self._retailers.resume(replies)
-
-    def restore(self, pasts: Mapping[str, Past]) -> None:
-        """See `Retailers.restore`."""
-        self._retailers.restore(pasts)
+        Arguments and results travel as bytes: Ray's own way with objects costs more than a
+        script's whole decision.
+        """
+        argument = pickle.loads(packed)
+        if method == "cast":
+            self._retailers = Retailers(*argument)
+            return pickle.dumps(None)
+        return pickle.dumps(getattr(self._retailers, method)(argument))
 
     def ready(self) -> None:
         """Answer: the process is up and its policies are built."""
@@ -150,7 +148,10 @@ class RetailerProcess:
 
     async def call(self, method: str, argument: Any) -> Any:
         """Call a method of the actor."""
-        return await answer(getattr(self._handle, method).remote(argument))
+        # Classes of the user's own files travel whole.
+        spell: Any = cloudpickle.dumps if method == "cast" else pickle.dumps
+        packed = spell(argument)
+        return pickle.loads(await answer(self._handle.call.remote(method, packed)))
 
     async def kill(self) -> None:
         """Kill the actor."""

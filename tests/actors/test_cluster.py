@@ -32,8 +32,8 @@ STORIES = ["scripts", "models", "per node"]
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("cluster")
     command = [sys.executable, "-m", "tests.actors.three_nodes", str(folder)]
-    played = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
-    assert played.returncode == 0, played.stderr[-2_000:]
+    played = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=290)
+    assert played.returncode == 0, played.stderr[-6_000:]
     found: dict[str, Any] = json.loads((folder / "told.json").read_text())
     return found
 

@@ -9,6 +9,7 @@ clusters; the driver is there. What happened is left in `FOLDER/told.json`.
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import secrets
@@ -245,6 +246,7 @@ def tell(folder: Path, cluster: Cluster, manner: str, models: bool, **settings: 
     if manner != "kill":
         cluster.end(loss.node)
     cluster.grow()
+    print(folder.name, told, file=sys.stderr)
     return told
 
 
@@ -282,7 +284,15 @@ def main(folder: Path) -> None:
     (folder / "told.json").write_text(json.dumps(told, indent=1))
 
 
+def give_up() -> None:
+    """Say what is waited for, and end."""
+    for task in [each for each in gc.get_objects() if isinstance(each, asyncio.Task)]:
+        if not task.done():
+            task.print_stack(limit=3)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 if __name__ == "__main__":
-    threading.Timer(240, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
+    threading.Timer(270, give_up).start()
     main(Path(sys.argv[1]))
     os._exit(0)
