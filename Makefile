@@ -54,7 +54,7 @@ docs: $(INSTALLED) ## Write the reference pages of docs/ from the code.
 	$(BIN)/python tools/make_docs.py
 
 bench: $(INSTALLED) ## Measure speed.
-	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
+	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; PYTHONPATH=. $(BIN)/python "$$file" || exit 1; done
 
 wheel: $(INSTALLED) ## Build the wheel into build/wheel.
 	rm -rf $(WHEEL)
