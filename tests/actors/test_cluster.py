@@ -21,7 +21,7 @@ import yaml
 
 from market.config import load
 from market.config.plans import expand
-from tests.actors.three_nodes import config, journals, play_here
+from tests.actors.three_nodes import CAP, config, journals, play_here
 
 ROOT = Path(__file__).parents[2]
 
@@ -65,6 +65,13 @@ def test_work_is_done_by_workers_and_shared_actors_live_with_the_driver(
 def test_a_language_actor_per_node_lives_where_work_is_done(told: dict[str, Any]) -> None:
     assert told["per node"]["lived"]["LanguageActor"] == ["worker"]
     assert "worker" in told["per node"]["lived"]["EncoderActor"]
+
+
+@pytest.mark.slow
+def test_caps_hold_over_the_language_actors_of_all_nodes(told: dict[str, Any]) -> None:
+    assert told["models"]["most_at_once"] > CAP
+    # What a lost actor had under way may still be answered when its permits are given anew.
+    assert told["per node"]["most_at_once"] <= CAP + told["per node"]["lost"]
 
 
 @pytest.mark.slow

@@ -46,6 +46,9 @@ HEALTH_CHECKS = {
     "health_check_failure_threshold": 4,
 }
 
+#: Requests at once, over all nodes, where each node has a language actor.
+CAP = 2
+
 
 @dataclass
 class Told:
@@ -276,6 +279,7 @@ def main(folder: Path) -> None:
                     models=True,
                     language_per_node=True,
                     encoder_per_node=True,
+                    caps={"openai/any": {"in_flight": CAP}},
                 ),
             }
         finally:
