@@ -27,9 +27,10 @@ from market.arena.bounds import (
     residual_supply,
     seat_bound,
 )
-from market.arena.buyers import NO_LIMIT, Buyers, draw_buyers, fitted
+from market.arena.buyers import NO_LIMIT, Buyers, fitted
 from market.arena.events import Bid
 from market.arena.rules import ArenaRules
+from market.arena.selling import Selling
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ def seat_bounds(rules: ArenaRules, seed: int, bids: Iterable[Bid]) -> dict[str, 
             units = bid.quantity if bid.reason is None else bid.awarded
             lines.setdefault((bid.step, bid.item), []).append((bid.seat, units, bid.price))
             seats.add(bid.seat)
-    worths = _worths(rules, [_buyers(rules, seed, step) for step in steps])
+    worths = _worths(rules, map(Selling(rules, seed).buyers, steps))
 
     def bound(seat: str) -> float:
         items = []
@@ -124,24 +125,6 @@ def seat_bounds(rules: ArenaRules, seed: int, bids: Iterable[Bid]) -> dict[str, 
         return seat_bound(items)
 
     return {seat: bound(seat) for seat in sorted(seats)}
-
-
-def _buyers(rules: ArenaRules, seed: int, step: int) -> Buyers:
-    """The buyers that a game meets in a step."""
-    willingness = rules.willingness_to_pay
-    return draw_buyers(
-        seed,
-        step,
-        demand=rules.demand,
-        buyers=rules.buyers,
-        shares=rules.shares,
-        supply=rules.supply,
-        bases=[item.base for item in rules.items],
-        willingness=None if willingness is None else [willingness[p] for p in rules.personas],
-        affinity=rules.affinity,
-        persona_draw=rules.persona_draw,
-        item_draw=rules.item_draw,
-    )
 
 
 def _worths(rules: ArenaRules, steps: Iterable[Buyers]) -> dict[str, list[float]]:

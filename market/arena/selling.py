@@ -92,7 +92,8 @@ class Selling:
         self._patience = [rules.attention.rho if p.rho is None else p.rho for p in personas]
         self._attention = rules.attention
         self._limited = willingness is not None
-        self._draw_buyers = partial(
+        #: Draws the buyers of a step.
+        self.buyers = partial(
             draw_buyers,
             seed,
             demand=rules.demand,
@@ -123,7 +124,7 @@ class Selling:
         """
         from market.arena import retail  # numba: only where a market is run
 
-        buyers = self._draw_buyers(step)
+        buyers = self.buyers(step)
         personas, items = len(self._sensitivities), len(self._position)
         sellers = [seat for seat, front in fronts.items() if front.prices]
         sales = retail.Sales.none(items, len(sellers))
