@@ -21,7 +21,7 @@ from actors.outside import EncodedFacts
 from embeddings import PACKAGED_MODEL
 from market.arena.policies.slogans import GENERIC
 from market.config import Config, load
-from tests.play import Played, play
+from market.play import Played, play
 
 SEEDS = range(1, 31)
 CONFIDENCE = 0.95

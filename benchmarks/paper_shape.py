@@ -26,8 +26,8 @@ from benchmarks._measure import (
 from market.arena.policies.slogans import GENERIC, THEMES
 from market.config import load, recorded
 from market.environment import Answer, Decision, NoAction
+from market.play import Played, Player, drive, scripts
 from market.replay import build_environment
-from tests.play import Played, Player, drive, scripts
 
 SEEDS = range(1, 11)
 #: Changes to `arena/paper`; the preset itself has a cap of 1.5 and refuses offers without stock.

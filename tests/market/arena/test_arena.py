@@ -20,9 +20,9 @@ from market.environment import (
     Decision,
     NoAction,
 )
+from market.play import Played, Player, drive
 from market.testing.compliance import environment_test
 from tests.market.arena.games import facts
-from tests.play import Played, Player, drive
 
 SEED = 7
 SILENT = NoAction(Cause.LATE)

@@ -19,7 +19,7 @@ from scipy import integrate, stats
 from market.arena.bounds import Demand, Uniform, best_multiple, clearing_multiple, residual_supply
 from market.arena.policies.induced import equilibrium
 from market.config import load, presets, rules
-from tests.play import Played, play
+from market.play import Played, play
 
 ERRORS = 4
 RANGE = 10_000

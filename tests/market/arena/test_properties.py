@@ -21,8 +21,8 @@ from market.arena.rules import ArenaRules, Salvage
 from market.columns import schema
 from market.environment import Answer, Answers, Cause, Decision, NoAction
 from market.journal import result_json
+from market.play import Played, Player, drive, play
 from tests.market.arena.games import Game, facts, games
-from tests.play import Played, Player, drive, play
 
 MANY = settings(max_examples=150, deadline=None)
 SOME = settings(max_examples=60, deadline=None)

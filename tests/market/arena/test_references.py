@@ -12,7 +12,7 @@ from market.arena.references import demands, references, seat_bounds
 from market.arena.rules import ArenaRules
 from market.config import load
 from market.config import rules as rules_of
-from tests.play import play
+from market.play import play
 
 MIX = {"Thrifty": (1.0, 1.6), "Ethical": (1.0, 2.0), "Hype": (1.0, 3.0), "Quality": (1.0, 2.5)}
 SHARES = {"Thrifty": 0.4, "Ethical": 0.3, "Hype": 0.2, "Quality": 0.1}

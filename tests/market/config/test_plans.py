@@ -11,9 +11,9 @@ from market.config import Config, ConfigError, configure, expand, load, recorded
 from market.config.documents import write
 from market.config.plans import MOST_ID, EpisodePlan
 from market.environment import Decision
+from market.play import play
 from market.policies.policy import Policy
 from market.replay import build_environment
-from tests.play import play
 
 LEMONADE = "tests.lemonade:ENVIRONMENT"
 RETAILERS = [{"name": "a", "policy": "idle"}, {"name": "b", "policy": "random", "count": 3}]

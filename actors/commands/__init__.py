@@ -1,0 +1,1 @@
+"""The commands of `market`, one module per kind; `actors.cli` puts them together."""

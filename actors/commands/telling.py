@@ -1,0 +1,94 @@
+"""What commands share: mistakes and interruptions told in a sentence, and checks of folders.
+
+A mistake of the user ends in one sentence on the standard error, status 2 and nothing written. A
+bug of the command keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+
+#: Errors that are told and not traced, by the module that defines them. A module that was never
+#: loaded has raised nothing, so none is imported for this.
+_TOLD = (
+    ("market.config.documents", "ConfigError"),
+    ("market.journal.header", "JournalError"),
+    ("market.storage.port", "LockedError"),
+    ("market.calls", "CallLogError"),
+    ("market.study.loading", "ReportError"),
+    ("market.replay", "ReplayError"),
+    ("embeddings.encoder", "EncoderError"),
+    ("actors.errors", "UserError"),
+)
+
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Replace one value; may be repeated."),
+]
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Turn mistakes and interruptions into a sentence and a status."""
+    before = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("Interrupted.", err=True)
+        raise typer.Exit(128 + signal.SIGINT) from None
+    except SystemExit as error:
+        # Ray replaces the handler by one that exits with the signal's bare number.
+        if error.code not in (signal.SIGTERM, 128 + signal.SIGTERM):
+            raise
+        typer.echo("Terminated.", err=True)
+        raise typer.Exit(128 + signal.SIGTERM) from None
+    except Exception as error:
+        if not isinstance(error, _told_errors()):
+            raise
+        typer.echo(" ".join(str(error).split()), err=True)
+        raise typer.Exit(2) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _told_errors() -> tuple[type[BaseException], ...]:
+    loaded = ((sys.modules.get(module), name) for module, name in _TOLD)
+    return tuple(getattr(module, name) for module, name in loaded if module is not None)
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + signal.SIGTERM)
+
+
+def refuse_unusable(folder: Path) -> None:
+    """Raise `UserError` unless a folder can take new results."""
+    from actors.errors import UserError
+
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not existing.is_dir():
+        raise UserError(f"{existing} is no folder; name another one with --out.")
+    if existing == folder and any(folder.iterdir()):
+        raise UserError(
+            f"{folder} is not empty; name a new folder with --out, or go on with it by --resume."
+        )
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise UserError(f"{existing} cannot be written to; name another folder with --out.")
+
+
+def journals_of(folder: Path) -> list[Path]:
+    """The journals of a run; raises `UserError` where there is none."""
+    from actors.errors import UserError
+
+    journals = sorted(folder.glob("episodes/*/journal.jsonl"))
+    if not journals:
+        raise UserError(f"{folder} holds no recorded episode; name the folder of a run.")
+    return journals
