@@ -14,6 +14,7 @@ from typing import Any
 
 from ray.actor import ActorHandle
 
+from actors.bundling import Broken, Courier, Desk
 from actors.hosts import ProcessDiedError
 from actors.language.caps import Caps, Load
 from actors.language.limits import Demand
@@ -88,15 +89,20 @@ class LanguageActor:
 
         kept = None if cache is None else ResponseCache(cache)
         self._client = LanguageClient(caps=caps, gate=gate, cache=kept)
+        self._desk = Desk(self._client.complete)
 
     async def check(self, settings: ModelSettings) -> str | None:
         """See `LanguageClient.check`."""
         await self._client.warm_up()  # a check imports litellm, which would hold up the loop
         return self._client.check(settings)
 
-    async def complete(self, request: Request) -> Reply | ProviderFailure:
-        """See `LanguageClient.complete`."""
-        return await self._client.complete(request)
+    async def take(self, requests: Mapping[int, Request]) -> None:
+        """See `Desk.take`: begin to complete requests."""
+        self._desk.take(requests)
+
+    async def collect(self) -> Mapping[int, Reply | ProviderFailure | Broken]:
+        """See `Desk.collect`: what they were completed with."""
+        return await self._desk.collect()
 
     async def close(self) -> None:
         """Stop what the client started."""
@@ -127,6 +133,7 @@ class RemoteLanguage:
         self._caps = caps or {}
         self._gate = RemoteGate(self._caps, f"{name}-gate", here()) if per_node and caps else None
         self._handles: dict[str, ActorHandle[Any]] = {}
+        self._couriers: dict[str, Courier[Request, Reply | ProviderFailure]] = {}
         self._busy: Counter[str] = Counter()
 
     async def check(self, settings: ModelSettings) -> str | None:
@@ -140,14 +147,13 @@ class RemoteLanguage:
         node, handle = min(self._actors().items(), key=lambda each: self._busy[each[0]])
         self._busy[node] += 1
         try:
-            reply: Reply | ProviderFailure = await answer(handle.complete.remote(request))
+            return await self._couriers[node].ask(request)
         except ProcessDiedError:
             if self._handles.get(node) is handle:
-                del self._handles[node]
+                discard(self._handles.pop(node))
             raise
         finally:
             self._busy[node] -= 1
-        return reply
 
     async def close(self) -> None:
         """Stop what the clients started. One that died has nothing left to stop."""
@@ -171,4 +177,12 @@ class RemoteLanguage:
                 )
                 for node in where
             }
+            self._couriers = {node: _courier(actor) for node, actor in self._handles.items()}
         return self._handles
+
+
+def _courier(actor: ActorHandle[Any]) -> Courier[Request, Reply | ProviderFailure]:
+    return Courier(
+        lambda requests: answer(actor.take.remote(requests)),
+        lambda: answer(actor.collect.remote()),
+    )
