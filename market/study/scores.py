@@ -1,24 +1,23 @@
 """What retailers scored in many episodes: means, and how sure they are.
 
 Episodes on one seed share buyers and luck, so they are no independent observations: scores are
-averaged within each seed first, and the standard error is that of the means of seeds. An interval
-covers 95% by Student's t with seeds - 1 degrees of freedom. One seed has neither.
+averaged within each seed first, and the interval is Student's t of the means of seeds, whatever
+their number: a summary is read as a mean and a half-width. One seed has none.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from statistics import fmean, stdev
 from typing import TypeVar
 
 from market.environment import Json
+from market.study.statistics import intervals
+from market.study.statistics.estimates import Estimate
 
 K = TypeVar("K")
-
-#: Two-sided 95% quantiles of Student's t for 1 to 4 degrees of freedom.
-_T95 = (12.7062, 4.3027, 3.1824, 2.7764)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +50,25 @@ class Mean:
     Attributes:
         value: The mean of the means of seeds.
         error: Its standard error; None for a single seed.
-        seeds: Number of seeds.
+        interval: The estimate that it is part of.
         episodes: Number of episodes.
     """
 
     value: float
     error: float | None
-    seeds: int
+    interval: Estimate
     episodes: int
+
+    @property
+    def seeds(self) -> int:
+        """Number of seeds."""
+        return self.interval.blocks
 
     @property
     def half_width(self) -> float | None:
         """Half the width of the 95% interval; None for a single seed."""
-        return None if self.error is None else t95(self.seeds - 1) * self.error
+        low, high = self.interval.low, self.interval.high
+        return None if low is None or high is None else (high - low) / 2
 
     def json(self) -> dict[str, Json]:
         """As it stands in a summary."""
@@ -82,25 +87,9 @@ def mean(scores: Sequence[Score]) -> Mean:
     for score in scores:
         by_seed.setdefault(score.seed, []).append(score.score)
     means = [fmean(each) for each in by_seed.values()]
-    error = stdev(means) / math.sqrt(len(means)) if len(means) > 1 else None
-    return Mean(fmean(means), error, len(means), len({score.episode for score in scores}))
-
-
-def t95(freedom: int) -> float:
-    """The two-sided 95% quantile of Student's t.
-
-    From five degrees of freedom by the expansion of Cornish and Fisher around the normal quantile
-    (Abramowitz and Stegun, 26.7.5), which is good to 0.003.
-    """
-    if freedom <= len(_T95):
-        return _T95[freedom - 1]
-    z = 1.959964
-    return (
-        z
-        + (z**3 + z) / (4 * freedom)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
-    )
+    error = stdev(means) / sqrt(len(means)) if len(means) > 1 else None
+    interval = intervals.mean(means, method="t")
+    return Mean(fmean(means), error, interval, len({score.episode for score in scores}))
 
 
 def standing(scores: Sequence[Score]) -> dict[str, Json]:

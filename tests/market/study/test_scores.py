@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.stats import sem
 from scipy.stats import t as student
 
-from market.study.scores import Score, average, mean, standing, t95
+from market.study.scores import Score, average, mean, standing
 
 
 def score(
@@ -15,9 +15,11 @@ def score(
     return Score("a", seat, episode or f"{market}-{seed}", market, seed, value, {"profit": value})
 
 
-@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 9, 19, 99, 10_000])
-def test_the_quantile_is_that_of_student(freedom: int) -> None:
-    assert t95(freedom) == pytest.approx(student.ppf(0.975, freedom), abs=0.003)
+@pytest.mark.parametrize("seeds", [2, 3, 10, 100])
+def test_the_interval_is_that_of_student(seeds: int) -> None:
+    found = mean([score(seed**2, seed) for seed in range(seeds)])
+    assert found.error is not None
+    assert found.half_width == pytest.approx(student.ppf(0.975, seeds - 1) * found.error)
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=20))

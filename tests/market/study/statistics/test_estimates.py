@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from market.study.statistics.estimates import Estimate
+
+
+def test_what_is_undefined_has_a_reason_and_nothing_else_has_one() -> None:
+    Estimate(1.0, 0.0, 2.0, 5, "t")
+    Estimate(1.0, None, None, 1, "none", undefined="one block does not vary")
+    with pytest.raises(ValueError, match="what is undefined has a reason"):
+        Estimate(None, None, None, 0, "t")
+    with pytest.raises(ValueError, match="what is undefined has a reason"):
+        Estimate(1.0, None, None, 1, "t")
+    with pytest.raises(ValueError, match="nothing else has one"):
+        Estimate(1.0, 0.0, 2.0, 5, "t", undefined="for no reason")
+
+
+def test_an_interval_has_two_ends_and_a_value() -> None:
+    with pytest.raises(ValueError, match="two ends or none"):
+        Estimate(1.0, 0.0, None, 5, "t", undefined="half")
+    with pytest.raises(ValueError, match="needs a value"):
+        Estimate(None, 0.0, 2.0, 5, "t", undefined="no value")
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_no_estimate_is_a_number_that_is_none(number: float) -> None:
+    with pytest.raises(ValueError, match="finite number or None"):
+        Estimate(number, 0.0, 1.0, 3, "t")
+
+
+def test_an_interval_decides_if_it_leaves_zero_out() -> None:
+    assert Estimate(2.0, 0.5, 3.0, 5, "t").decided
+    assert Estimate(-2.0, -3.0, -0.5, 5, "t").decided
+    assert not Estimate(2.0, 0.0, 3.0, 5, "t").decided
+    assert not Estimate.missing("one block", value=2.0, blocks=1).decided
+
+
+def test_an_estimate_goes_into_a_file_with_its_reason() -> None:
+    assert Estimate.missing("no blocks", level=0.9).json() == {
+        "value": None,
+        "low": None,
+        "high": None,
+        "blocks": 0,
+        "method": "none",
+        "level": 0.9,
+        "undefined": "no blocks",
+    }
