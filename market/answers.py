@@ -23,7 +23,20 @@ def dump(answer: Answer | NoAction) -> str:
         return f'{{"none":"{answer.cause}"}}'
     if answer.said is None:
         return f'{{"action":{canonical.dumps(answer.action)}}}'
-    return canonical.dumps({"action": answer.action, "said": answer.said})
+    return f'{{"action":{canonical.dumps(answer.action)},"said":{canonical.dumps(answer.said)}}}'
+
+
+def settled(answer: Answer) -> tuple[str, Answer]:
+    """The one spelling of an answer, and the answer that is parsed back from it.
+
+    Raises:
+        ValueError: If the answer is not JSON.
+    """
+    text, action = canonical.settled(answer.action)
+    if answer.said is None:
+        return f'{{"action":{text}}}', Answer(action)
+    noted, said = canonical.settled(answer.said)
+    return f'{{"action":{text},"said":{noted}}}', Answer(action, said)
 
 
 def load(text: str) -> Answer | NoAction:

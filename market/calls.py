@@ -82,6 +82,8 @@ class CallRecord:
         host: Where the call was made; None for the writer's own.
         ceiling: Of a request that is sent, the most tokens that it may read and write.
         played: Seconds that the run had been played for, those of earlier runs included.
+        unsure: Of a call that failed, the tries of which nobody knows what they cost.
+        address: Of a request that is sent, the server; empty for the provider's own address.
     """
 
     episode: str
@@ -98,6 +100,8 @@ class CallRecord:
     host: str | None = None
     ceiling: tuple[int, int] | None = None
     played: float | None = None
+    unsure: int | None = None
+    address: str | None = None
 
     @property
     def key(self) -> CallKey:

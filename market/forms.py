@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -29,7 +29,21 @@ def validator(form: Form) -> Callable[[Json], Any]:
 
     It raises `fastjsonschema.JsonSchemaValueException` for an action that is not of the form.
     """
-    return _compiled(canonical.dumps(form.schema))
+    schema = form.schema
+    known = _recent.get(id(schema))
+    if known is not None and known[0] is schema:
+        return known[1]
+    compiled = _compiled(canonical.dumps(schema))
+    if len(_recent) >= _MOST_RECENT:
+        _recent.clear()
+    _recent[id(schema)] = schema, compiled
+    return compiled
+
+
+#: Validators by the identity of their schema, which is kept and so keeps its identity: an episode
+#: asks for the same few forms thousands of times.
+_recent: dict[int, tuple[Mapping[str, Json], Callable[[Json], Any]]] = {}
+_MOST_RECENT = 256
 
 
 @lru_cache(maxsize=256)

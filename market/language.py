@@ -115,6 +115,8 @@ class Usage:
             answer was cached.
         cached: Whether the answer was given before, to an equal request. It costs nothing, and its
             tokens are those that were read and written then.
+        unsure: Of the tries that failed, those that may have been worked on before they did (no
+            answer in time, a connection that broke): what they cost nobody knows.
     """
 
     model: str
@@ -125,6 +127,7 @@ class Usage:
     latency_seconds: float
     tries: int = 1
     cached: bool = False
+    unsure: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,9 @@ class ProviderFailure:
         cause: `rate_limit`, `unreachable`, `server` (it failed), `deadline` (no whole answer in
             time) or `rejected` (key, model name or parameters refused).
         message: One sentence for people; holds no key.
+        unsure: Tries that may have been worked on all the same; what they cost nobody knows.
     """
 
     cause: FailureCause
     message: str
+    unsure: int = 0

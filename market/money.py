@@ -63,6 +63,16 @@ class Flow:
     moves: int
 
 
+@dataclass(slots=True)
+class _Stream:
+    """The sum of a flow under way, and the names of the two balances that it changes."""
+
+    giver: tuple[str, str]
+    taker: tuple[str, str]
+    amount: int = 0
+    moves: int = 0
+
+
 class Ledger:
     """Balances per account and asset, changed by movements alone.
 
@@ -79,7 +89,7 @@ class Ledger:
         self._overdraft = frozenset(overdraft)
         self._balances: dict[tuple[str, str], int] = {}
         self._opening: dict[tuple[str, str], int] = {}
-        self._flows: dict[tuple[str, str, str, str], list[int]] = {}
+        self._flows: dict[tuple[str, str, str, str], _Stream] = {}
 
     def move(self, asset: str, source: str, target: str, amount: int, cause: str) -> None:
         """Move an amount. Nothing, and something to oneself, is no movement.
@@ -94,16 +104,16 @@ class Ledger:
         if amount == 0 or source == target:
             return
         balances = self._balances
-        giver, taker = (source, asset), (target, asset)
-        balances[giver] = balances.get(giver, 0) - amount
-        balances[taker] = balances.get(taker, 0) + amount
         name = (asset, source, target, cause)
-        flow = self._flows.get(name)
-        if flow is None:
-            self._flows[name] = [amount, 1]
-        else:
-            flow[0] += amount
-            flow[1] += 1
+        stream = self._flows.get(name)
+        if stream is None:
+            stream = self._flows[name] = _Stream((source, asset), (target, asset))
+            balances.setdefault(stream.giver, 0)
+            balances.setdefault(stream.taker, 0)
+        balances[stream.giver] -= amount
+        balances[stream.taker] += amount
+        stream.amount += amount
+        stream.moves += 1
 
     def balance(self, account: str, asset: str) -> int:
         """How much of an asset an account holds; 0 for one that was never moved to or from."""
@@ -117,7 +127,7 @@ class Ledger:
     @property
     def flows(self) -> tuple[Flow, ...]:
         """The movements since the last `close`, summed by cause, in the order of their first."""
-        return tuple(Flow(*name, *sums) for name, sums in self._flows.items())
+        return tuple(Flow(*name, flow.amount, flow.moves) for name, flow in self._flows.items())
 
     def expect(self, account: str, asset: str, amount: int) -> None:
         """Hold a figure of other books against the ledger.
@@ -146,12 +156,14 @@ class Ledger:
         for asset, amount in sums.items():
             if amount:
                 raise ConservationError(f"{amount} {asset} came from nowhere")
-        moved = dict(self._opening)
-        for (asset, source, target, _), (amount, _) in self._flows.items():
-            moved[source, asset] = moved.get((source, asset), 0) - amount
-            moved[target, asset] = moved.get((target, asset), 0) + amount
+        moved = dict.fromkeys(self._balances, 0) | self._opening
+        for stream in self._flows.values():
+            moved[stream.giver] -= stream.amount
+            moved[stream.taker] += stream.amount
+        if moved == self._balances:
+            return
         for (account, asset), amount in self._balances.items():
-            came = moved.get((account, asset), 0)
+            came = moved[account, asset]
             if came != amount:
                 raise ConservationError(f"{account} holds {amount} {asset}, but {came} moved there")
 

@@ -16,7 +16,6 @@ from market import registry
 from market.config import Config, load, recorded
 from market.config import policy as policy_of
 from market.environment import OUTSIDE, Answer, Decision, Event, NoAction
-from market.policies.policy import Policy
 from market.replay import build_environment
 
 #: Answers a decision.
@@ -77,7 +76,8 @@ def scripts(config: Config, seed: int) -> dict[str, Player]:
     for retailer in config.retailers:
         path, options = policy_of(config, retailer)
         for seat in retailer.seats:
-            policy: Policy = registry.load(path)(seat=seat, seed=seed, **options)
+            # A policy that asks a model cannot play here; its request is no answer.
+            policy: Any = registry.load(path)(seat=seat, seed=seed, **options)
             players[seat] = policy.act
     return players
 
@@ -101,6 +101,8 @@ def drive(
     history: list[tuple[Decision, Answer | NoAction]] = []
     kept: list[Event] = []
     asked = environment.start()
+    if events:
+        kept += environment.events
     while asked:
         answers = {decision.seat: everybody[decision.seat](decision) for decision in asked}
         history += [(decision, answers[decision.seat]) for decision in asked]

@@ -13,7 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 #: The environments of this project.
-ENVIRONMENTS: Mapping[str, str] = {"arena": "market.arena:ENVIRONMENT"}
+ENVIRONMENTS: Mapping[str, str] = {
+    "arena": "market.arena:ENVIRONMENT",
+    "vending": "market.vending:ENVIRONMENT",
+}
 
 #: The policies that serve every environment.
 POLICIES: Mapping[str, str] = {
@@ -38,6 +41,18 @@ class EnvironmentKind:
         events: `module:NAME` of the tuple of its event classes, one table each.
         metrics: Metrics of a seat in the order in which people want them; others follow.
         indices: Figures of the whole in that order; what fits a summary's first lines.
+        references: `module:function` of rules and number of seats that gives named profits per
+            seat, such as `competitive` and `cartel`, which results are held against; None where
+            one is undefined.
+        bounds: `module:function` of the floor and the most that each seat of a recorded episode
+            could have had (`market.study.yardsticks`); empty for none.
+        pages: `module:function` of a run and an episode that gives sections of its page
+            (`market.study.pages`); empty for none.
+        gain: Metric of what a seat gained, told per US dollar too where the score holds more than
+            that; empty where it does not.
+        variables: `module:function` of rules that gives the environment variables without which
+            an episode cannot be built, each with what it holds (`market.variables`); empty for
+            none.
     """
 
     name: str
@@ -49,6 +64,11 @@ class EnvironmentKind:
     events: str = ""
     metrics: tuple[str, ...] = ()
     indices: tuple[str, ...] = ()
+    references: str = ""
+    bounds: str = ""
+    pages: str = ""
+    gain: str = ""
+    variables: str = ""
 
 
 class UnknownNameError(LookupError):

@@ -26,6 +26,7 @@ from market.environment import (
     NoAction,
 )
 from market.journal import Batch, Chain, Header, JournalReader, result_json
+from market.rng import ForkedSeed, key
 from market.seats import seat_ids
 
 #: Makes a fresh environment for a header.
@@ -46,8 +47,17 @@ def build_environment(config: Mapping[str, Json]) -> Environment:
     kind = registry.environment_kind(config["environment"])
     rules = registry.load(kind.rules).model_validate(config["rules"])
     seats = seat_ids(config["retailers"])
-    environment: Environment = registry.load(kind.environment)(rules, seats, config["seed"])
+    environment: Environment = registry.load(kind.environment)(
+        rules, seats, luck(config["seed"], config.get("fork"))
+    )
     return environment
+
+
+def luck(seed: int, fork: Mapping[str, Json] | None) -> int:
+    """The seed of an episode; that of a fork is joined with one for its later steps."""
+    if fork is None:
+        return seed
+    return ForkedSeed(seed, fork["step"], key(seed, "fork", fork["seed"]))
 
 
 def build(header: Header) -> Environment:

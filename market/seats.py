@@ -50,3 +50,9 @@ def entry_seats(entry: Mapping[str, Json]) -> tuple[str, ...]:
 def numbered(name: str, count: int, number: int) -> str:
     """The id of one seat of an entry, its number from 1."""
     return name if count == 1 else f"{name}-{number:0{len(str(count))}}"
+
+
+def belongs(seat: str, name: str) -> bool:
+    """Whether a seat is the one of a name, or one of several seats of the entry of that name."""
+    entry, _, number = seat.rpartition("-")
+    return seat == name or (entry == name and number.isdecimal())

@@ -10,19 +10,29 @@ Tables are never read back by the project's own record: delete them and they can
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar
 
 from market import registry
-from market.calls import CallRecord, read_calls
+from market.calls import CallLogError, CallRecord, read_calls
 from market.columns import columns, describe, schema
 from market.environment import OUTSIDE, Answer, Event, NoAction, Result
-from market.replay import Moment, Replay
+from market.journal import JournalError
+from market.replay import Moment, Replay, ReplayError
 
-__all__ = ["COMMON", "CallRow", "DecisionRow", "ResultRow", "describe", "schema", "write_tables"]
+__all__ = [
+    "COMMON",
+    "CallRow",
+    "DecisionRow",
+    "ResultRow",
+    "Written",
+    "describe",
+    "schema",
+    "write_tables",
+]
 
 #: Rows held in memory per table, and the size of its row groups.
 ROW_GROUP = 65_536
@@ -79,6 +89,7 @@ class CallRow(Event):
         cost_usd: Price in US dollars.
         latency_seconds: Seconds from sending the request that succeeded to its last token.
         tries: Requests sent until one was answered.
+        unsure: Of those, and of a call that failed, the ones of which nobody knows what they cost.
         cause: Cause of a failure.
         host: Where the call was made.
     """
@@ -96,6 +107,7 @@ class CallRow(Event):
     cost_usd: float | None
     latency_seconds: float | None
     tries: int | None
+    unsure: int | None
     cause: str | None
     host: str | None
 
@@ -104,29 +116,43 @@ class CallRow(Event):
 COMMON: tuple[type[Event], ...] = (DecisionRow, ResultRow, CallRow)
 
 
-def write_tables(run_dir: Path | str) -> dict[str, int]:
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Tables that were made.
+
+    Attributes:
+        rows: Rows by table.
+        left_out: For each episode that is in none of them, in one sentence why: its journal or
+            answer log is damaged, or not the recording of this version's game.
+    """
+
+    rows: dict[str, int]
+    left_out: dict[str, str]
+
+
+def write_tables(run_dir: Path | str) -> Written:
     """Make the tables of a run from its journals: `tables/<name>.parquet`.
 
-    Episodes come in the order of their folders' names; of an unfinished one, what there is. At
-    most a row group per table is held in memory. Earlier tables are replaced once all are made.
+    Episodes come in the order of their folders' names; of an unfinished one, what there is; of a
+    damaged one, nothing. At most one episode and a row group per table are held in memory. Earlier
+    tables are replaced once all are made.
 
     Args:
         run_dir: The folder that holds `episodes/<id>/journal.jsonl`.
-
-    Returns:
-        Rows by table.
-
-    Raises:
-        market.journal.JournalError: If a journal is damaged.
-        market.replay.ReplayError: If a journal is not the recording of this version's game.
-        market.calls.CallLogError: If an answer log is damaged.
     """
     run_dir = Path(run_dir)
     tables = _Tables(run_dir / "tables")
+    left_out = {}
     try:
         for path in sorted(run_dir.glob("episodes/*/journal.jsonl")):
-            _add_episode(tables, path)
-        return tables.publish()
+            try:
+                _add_episode(tables, path)
+            except (JournalError, ReplayError, CallLogError) as error:
+                tables.forget()
+                left_out[path.parent.name] = str(error)
+            else:
+                tables.keep()
+        return Written(tables.publish(), left_out)
     finally:
         tables.discard()
 
@@ -184,6 +210,7 @@ def _call(record: CallRecord) -> CallRow:
         cost_usd=usage.cost_usd if usage else None,
         latency_seconds=usage.latency_seconds if usage else None,
         tries=usage.tries if usage else None,
+        unsure=usage.unsure if usage else record.unsure,
         cause=record.cause,
         host=record.host,
     )
@@ -213,6 +240,16 @@ class _Tables:
                 raise TypeError(f"{type(row).__name__} is not among the environment's events")
             self._tables[type(row)].add(key, row)
 
+    def keep(self) -> None:
+        """Keep the rows that were added since the last time."""
+        for table in self._tables.values():
+            table.keep()
+
+    def forget(self) -> None:
+        """Forget the rows that were added since rows were kept."""
+        for table in self._tables.values():
+            table.forget()
+
     def publish(self) -> dict[str, int]:
         """Close all tables, give them their names and return their numbers of rows."""
         for table in self._tables.values():
@@ -237,32 +274,39 @@ class _Table:
         self.rows = 0
         self._schema = schema(event)
         self._values: Callable[[Event], tuple[Any, ...]] = attrgetter(*columns(event))
+        self._new: list[tuple[Any, ...]] = []
         self._pending: list[tuple[Any, ...]] = []
         self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
 
     def add(self, key: tuple[str, int], row: Event) -> None:
-        self._pending.append((*key, *self._values(row)))
-        if len(self._pending) >= ROW_GROUP:
-            self._flush()
+        self._new.append((*key, *self._values(row)))
+
+    def keep(self) -> None:
+        self._pending += self._new
+        self._new = []
+        while len(self._pending) >= ROW_GROUP:
+            self._write(self._pending[:ROW_GROUP])
+            del self._pending[:ROW_GROUP]
+
+    def forget(self) -> None:
+        self._new = []
 
     def close(self) -> None:
         if self._writer.is_open:
-            self._flush()
+            if self._pending:
+                self._write(self._pending)
             self._writer.close()
 
     def discard(self) -> None:
         self._writer.close()
         self.path.unlink(missing_ok=True)
 
-    def _flush(self) -> None:
+    def _write(self, rows: Sequence[tuple[Any, ...]]) -> None:
         import pyarrow as pa
 
-        if not self._pending:
-            return
         columns = [
             pa.array(values, field.type)
-            for values, field in zip(zip(*self._pending, strict=True), self._schema, strict=True)
+            for values, field in zip(zip(*rows, strict=True), self._schema, strict=True)
         ]
-        self.rows += len(self._pending)
-        self._pending.clear()
+        self.rows += len(rows)
         self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema))

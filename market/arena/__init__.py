@@ -9,7 +9,10 @@ Modelled on Market-Bench (arXiv 2604.05523). One step of the episode:
     record.py        the step as it is shown, counted and written down as rows
     metrics.py       what a retailer is judged by; indices.py and bounds.py for the whole market
 
-`arena.py` is the environment that drives them, `rules.py` its configuration.
+`arena.py` is the environment that drives them, `rules.py` its configuration. Off unless they are
+turned on: uncertain offers (supply.py), buyers who return and remember (regulars.py), prompts in
+other languages (phrases.py, languages/), linked markets (linked.py, shipping.py, locality.py),
+entry and exit (presence.py) and owners of several seats (seating.py).
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ ENVIRONMENT = EnvironmentKind(
     policies=POLICIES,
     prompts="market.arena.prompts:ArenaPrompts",
     events="market.arena.events:EVENTS",
+    bounds="market.arena.limits:limits",
     metrics=(
         "profit",
         "net_profit_margin",
@@ -48,4 +52,5 @@ ENVIRONMENT = EnvironmentKind(
         "slogan_convergence",
         "allocative_efficiency",
     ),
+    references="market.arena.rivalry:ends",
 )

@@ -9,17 +9,19 @@ happened is kept as the rows of `events` only when somebody reads them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from market.arena import settlement, views
+from market.arena import linked, seating, settlement, views
 from market.arena.books import Books
-from market.arena.indices import figures
 from market.arena.metrics import SeatStep, metrics
 from market.arena.names import public_names
+from market.arena.presence import Presence
 from market.arena.procurement import Procurement, Round
 from market.arena.record import StepRecord
 from market.arena.rules import ArenaRules
 from market.arena.selling import RetailOutcome, Selling
+from market.arena.shipping import Shipment, ship
 from market.arena.storefront import CLOSED, Shelf, Storefront, read
 from market.environment import (
     OUTSIDE,
@@ -49,24 +51,38 @@ class Arena:
     """
 
     def __init__(self, rules: ArenaRules, seats: Sequence[str], seed: int) -> None:
+        self._roads = linked.roads(rules)
+        self._selling = Selling(rules, seed)
+        rules = linked.apart(rules)
         self._config = rules
         self._seats = tuple(seats)
         self._seed = seed
         self._names = public_names(seats, seed)
+        self._items = [item.item for item in rules.items]
         self._caps = {item.item: rules.cap(item) for item in rules.items}
         self._holding = [rules.holding(item) for item in rules.items]
-        self._offers = views.offers(rules)
-        self._books = Books(seats, rules.items, rules.funds(len(seats)), rules.terminal_stock)
+        self._entries = seating.entries(rules, seats)
+        self._books = Books(
+            seats,
+            rules.items,
+            rules.funds(len(seats)),
+            rules.terminal_stock,
+            later=[seat for seat, step in self._entries.items() if step > 1],
+        )
+        self._presence = Presence(rules, self._entries, self._books, self._names)
         self._procurement = Procurement(rules, self._names, seed)
-        self._selling = Selling(rules, seed)
-        self._rules = views.public_rules(rules, len(seats))
-        self._forms = views.answer_forms(rules)
+        self._offers = views.offers(rules, self._procurement.offers(1))
+        self._owned = seating.groups(rules, seats)
+        self._sisters = seating.sisters(self._owned)
+        self._rules = views.public_rules(rules, len(seats), self._roads, self._entries)
+        self._forms = views.answer_forms(rules, self._roads)
         self._similarities: dict[str, tuple[int, ...]] = {}
         self._convergence: dict[tuple[str, ...], int | None] = {}
         self._step = 0
         self._values: dict[str, dict[str, int]] = {}
         self._rounds: list[Round] = []
         self._fronts: dict[str, Storefront] = {}
+        self._shipped: dict[str, tuple[Shipment, ...]] = {}
         self._records: list[StepRecord] = []
         self._seat_steps: dict[str, list[SeatStep]] = {seat: [] for seat in seats}
         self._asked: Decisions = ()
@@ -92,6 +108,7 @@ class Arena:
         """Open the first step."""
         if self._step:
             raise ContractError("an episode starts once")
+        self._selling.prepare()
         self._asked = self._open_step()
         return self._asked
 
@@ -137,9 +154,14 @@ class Arena:
         seats = {}
         for seat, steps in self._seat_steps.items():
             values, undefined = metrics(steps)
+            if self._owned:
+                values["owner_profit"] = self._owner_profit(seat)
             seats[seat] = SeatResult(self._books.accounts[seat].profit, values, undefined)
         last, before = self._records[-1], self._records[-2:-1]
-        return Result(seats, figures(last.market(), before[0].market() if before else None))
+        totals = last.figures(before[0] if before else None)
+        for owner, (seat, *_) in self._owned.items():
+            totals[f"owner_profit_{owner}"] = self._owner_profit(seat)
+        return Result(seats, totals)
 
     # Each of the following applies one stage and returns the next batch.
 
@@ -149,6 +171,10 @@ class Arena:
             self._values = self._drawn_values()
             self._rounds = []
             self._fronts = {}
+            self._shipped = {}
+            self._happened.append(partial(list[Event], self._presence.admit(self._step)))
+            if self._config.supply_noise is not None:
+                self._offers = views.offers(self._config, self._procurement.offers(self._step))
             if asked := self._ask_bids():
                 return asked
             self._close_step(None)  # nobody is left to ask
@@ -157,22 +183,27 @@ class Arena:
 
     def _bid(self, answers: Answers) -> Decisions:
         before = self._rounds[-1] if self._rounds else None
+        if self._config.exit == "voluntary":
+            answers, left = self._presence.staying(self._step, self._asked[0].turn, answers)
+            self._happened.append(partial(list[Event], left))
         funds = {seat: self._books.accounts[seat].funds for seat in answers}
         cleared = self._procurement.clear(self._step, answers, funds, before)
         self._rounds.append(cleared)
         step, turn = self._step, self._asked[0].turn
-        self._happened.append(lambda: self._procurement.events(step, turn, cleared))
+        self._happened.append(partial(self._procurement.events, step, turn, cleared))
         if not cleared.settling:
-            return self._ask_bids()
+            return self._ask_bids() or self._end_step()
         settlement.book_awards(self._books, cleared)
         if self._config.induced:
             settlement.book_redemption(self._books, self._values, self._config.induced.units)
-            self._close_step(None)
-            return self._open_step()
-        return self._ask_prices()
+            return self._end_step()
+        return self._ask_prices() or self._end_step()
 
     def _post(self, answers: Answers) -> Decisions:
         for seat, answer in answers.items():
+            if self._roads and isinstance(answer, Answer):
+                stated = answer.action.get("ship", ())
+                self._shipped[seat] = ship(self._books, seat, stated, self._roads)
             self._fronts[seat] = (
                 read(answer.action, self._shelf(seat)) if isinstance(answer, Answer) else CLOSED
             )
@@ -196,6 +227,11 @@ class Arena:
         self._close_step(self._selling.sell(self._step, self._fronts, stock, self._similarities))
         return self._open_step()
 
+    def _end_step(self) -> Decisions:
+        """End a step without retail, and open the next."""
+        self._close_step(None)
+        return self._open_step()
+
     def _close_step(self, outcome: RetailOutcome | None) -> None:
         """Book sales and costs, end the step and keep its record."""
         books = self._books
@@ -215,13 +251,17 @@ class Arena:
             held=held,
             costs=costs,
             convergence=self._convergence.get(self._crowd()),
+            owned=self._owned,
+            roads=self._roads,
+            shipped=self._shipped,
         )
         for seat, steps in self._seat_steps.items():
-            steps.append(record.accounts(seat))
+            if self._entries[seat] <= self._step:
+                steps.append(record.accounts(seat))
         before = self._records[-1] if self._records else None
         self._records = [*self._records[-1:], record]
         turn = self._asked[0].turn if self._asked else 0
-        self._happened.append(lambda: record.events(turn, before, self._similarities))
+        self._happened.append(partial(record.events, turn, before, self._similarities))
 
     # Asking.
 
@@ -232,18 +272,25 @@ class Arena:
             public: dict[str, Json] = {"round": number, **self._procurement.public(cleared)}
         else:
             last = self._records[-1].public() if self._records else None
-            public = {"round": number, "offers": self._offers, "market": last}
+            public = {
+                "round": number,
+                **self._presence.news(),
+                "offers": self._offers,
+                "market": last,
+            }
         return self._ask("bid", number - 1, public)
 
     def _ask_prices(self) -> Decisions:
         return self._ask("sell", len(self._rounds), self._procurement.public(self._rounds[-1]))
 
     def _ask(self, kind: str, turn: int, public: Mapping[str, Json]) -> Decisions:
-        step, rules, form = self._step, self._rules, self._forms[kind]
+        step, rules, form, private = self._step, self._rules, self._forms[kind], self._private
         return tuple(
-            Decision(step, turn, seat, kind, Observation(rules, public, self._private(seat)), form)
-            for seat, account in self._books.accounts.items()
-            if account.solvent
+            [
+                Decision(step, turn, seat, kind, Observation(rules, public, private(seat)), form)
+                for seat, account in self._books.accounts.items()
+                if account.inside
+            ]
         )
 
     def _private(self, seat: str) -> dict[str, Json]:
@@ -252,16 +299,40 @@ class Arena:
         view = {
             "name": self._names[seat],
             "funds": account.funds,
-            "stock": views.stock(account, self._config.items),
+            "stock": views.stock(account, self._items),
         }
         if self._rounds:
             cleared = self._rounds[-1]
             view["bids"] = views.bid_feedback(cleared.lines[seat], seat, cleared.clearing)
         else:
-            view["last"] = self._records[-1].private(seat) if self._records else None
+            came = self._entries[seat] < self._step
+            view["last"] = self._records[-1].private(seat) if self._records and came else None
         if self._config.induced:
             view["values"] = self._values[seat]
+        if self._owned and len(self._rounds) in (0, self._config.bidding_rounds):
+            view["sisters"] = self._seen_sisters(seat)
         return view
+
+    def _seen_sisters(self, seat: str) -> dict[str, Json]:
+        """The seats of its owner in the market, by public name, with the bid that settled last."""
+        rounds = self._rounds or (self._records[-1].rounds if self._records else ())
+        last = rounds[-1] if rounds else None
+        accounts = self._books.accounts
+        present = [each for each in self._sisters.get(seat, ()) if accounts[each].inside]
+        return {
+            self._names[each]: views.sister(
+                accounts[each],
+                self._items,
+                last.lines.get(each, ()) if last else (),
+                last.clearing if last else None,
+            )
+            for each in present[: views.SISTERS_SHOWN]
+        }
+
+    def _owner_profit(self, seat: str) -> int:
+        """The profit of all seats of its owner."""
+        own = (seat, *self._sisters.get(seat, ()))
+        return sum(self._books.accounts[each].profit for each in own)
 
     def _ask_similarities(self) -> Decisions:
         """Ask what slogans mean, unless that is known, of each and of the crowd of them."""

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from market.rng import generator
+from market.rng import generator, keys, reopen
 
 #: No seller is out of sight altogether.
 LEAST_WEIGHT = 1e-9
@@ -56,9 +57,15 @@ def weights(
         column = [row[persona] for row in similarities]
         best = (max if sensitivity >= 0 else min)(column, default=0)
         for seller, similarity in enumerate(column):
-            exponent = sensitivity * (similarity - best) / (1e6 * temperature)
-            table[seller, persona] = max(LEAST_WEIGHT, round(math.exp(exponent), 9))
+            table[seller, persona] = _weight(similarity - best, sensitivity, temperature)
     return table
+
+
+@lru_cache(maxsize=4096)
+def _weight(difference: int, sensitivity: float, temperature: float) -> float:
+    """Slogans are said again and again, and rounding to digits takes its time."""
+    exponent = sensitivity * difference / (1e6 * temperature)
+    return max(LEAST_WEIGHT, round(math.exp(exponent), 9))
 
 
 def considered(
@@ -69,6 +76,7 @@ def considered(
     size: Sequence[int],
     persona: NDArray[np.int16],
     at_once: int = BUYERS_AT_ONCE,
+    favour: NDArray[np.float64] | None = None,
 ) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
     """Draw the sets that buyers consider, a run of buyers at a time.
 
@@ -82,32 +90,49 @@ def considered(
         size: Per persona the sellers considered, from `sizes`.
         persona: Persona of each buyer, in order of arrival.
         at_once: Buyers per run; no result depends on it.
+        favour: Factor on each seller's weight with each buyer, of shape (sellers, buyers), where
+            buyers tell them apart by more than the persona.
 
     Yields:
         A run of buyers, and for it who considers whom, of shape (sellers, buyers of the run).
     """
-    some_choose = min(size) < len(sellers)
-    streams = [generator(seed, "attention", step, seller) for seller in sellers]
+    if min(size) >= len(sellers):
+        for span in _runs(len(persona), at_once):
+            yield span, np.ones((len(sellers), span.stop - span.start), np.bool_)
+        return
     last = np.array(size) - 1
-    for start in range(0, len(persona), at_once):
-        span = slice(start, min(start + at_once, len(persona)))
-        run = persona[span]
-        if some_choose:
-            yield span, _first(streams, weight, last, run)
-        else:
-            yield span, np.ones((len(sellers), len(run)), np.bool_)
+    if len(persona) <= at_once:
+        times = np.empty((len(sellers), len(persona)))
+        stream, key = generator(seed, "attention", step), keys(seed, "attention", step)
+        for row, seller in zip(times, sellers, strict=True):
+            reopen(stream, key(seller))
+            stream.standard_exponential(out=row)
+        if favour is not None:
+            times /= favour
+        yield slice(0, len(persona)), _first(times, weight, last, persona)
+        return
+    streams = [generator(seed, "attention", step, seller) for seller in sellers]
+    for span in _runs(len(persona), at_once):
+        times = np.empty((len(sellers), span.stop - span.start))
+        for row, stream in zip(times, streams, strict=True):
+            stream.standard_exponential(out=row)
+        if favour is not None:
+            times /= favour[:, span]
+        yield span, _first(times, weight, last, persona[span])
+
+
+def _runs(buyers: int, at_once: int) -> Iterator[slice]:
+    for start in range(0, buyers, at_once):
+        yield slice(start, min(start + at_once, buyers))
 
 
 def _first(
-    streams: Sequence[np.random.Generator],
+    times: NDArray[np.float64],
     weight: NDArray[np.float64],
     last: NDArray[np.int_],
     persona: NDArray[np.int16],
 ) -> NDArray[np.bool_]:
-    """Who is among the first, given the rank of the last to be considered per persona."""
-    times = np.empty((len(streams), len(persona)))
-    for seller, stream in enumerate(streams):
-        stream.standard_exponential(out=times[seller])
+    """Who is among the first, given times and the rank of the last considered per persona."""
     times /= weight[:, persona]
     ranked = times.T.copy()
     ranked.partition(sorted(set(last.tolist())), axis=1)

@@ -7,16 +7,17 @@ The supplier, the buyers, the owners, the costs and the salvage dealer are outsi
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from market.arena.rules import Item, Salvage, exact
+from market.arena.fields import exact
+from market.arena.rules import Item, Salvage
 from market.money import Ledger
 
 MONEY = "money"
-SUPPLIER, BUYERS, OWNERS, COSTS, DEALER, DEFAULT = (
-    "#supplier", "#buyers", "#owners", "#costs", "#dealer", "#default",
+SUPPLIER, BUYERS, OWNERS, COSTS, DEALER, DEFAULT, CARRIER = (
+    "#supplier", "#buyers", "#owners", "#costs", "#dealer", "#default", "#carrier",
 )  # fmt: skip
 
 
@@ -64,6 +65,7 @@ class Account:
         profit: Profit of all closed steps.
         sold: Units sold in all steps.
         solvent: False once it could not pay; it never comes back.
+        inside: Whether it is in the market: not before it enters, nor once it left.
         tally: The step under way.
     """
 
@@ -74,6 +76,7 @@ class Account:
     profit: int = 0
     sold: int = 0
     solvent: bool = True
+    inside: bool = True
     tally: Tally = field(default_factory=Tally)
 
 
@@ -86,8 +89,9 @@ class Closing:
         funds: Money.
         stock: Units held.
         net_worth: Funds, and stock at the lesser of average cost and base price.
-        solvent: Whether it is still in the market.
-        stranded: Whether it holds nothing and can afford nothing.
+        solvent: False once it could not pay.
+        inside: Whether it is in the market.
+        stranded: Whether it is there, holds nothing and can afford nothing.
     """
 
     tally: Tally
@@ -95,6 +99,7 @@ class Closing:
     stock: int
     net_worth: int
     solvent: bool
+    inside: bool
     stranded: bool
 
 
@@ -107,6 +112,7 @@ class Books:
         items: Sequence[Item],
         funds: int,
         terminal: Salvage | str,
+        later: Collection[str] = (),
     ) -> None:
         self.items = items
         self.funds = funds
@@ -115,35 +121,85 @@ class Books:
         }
         self._salvage = exact(terminal.salvage if isinstance(terminal, Salvage) else 1.0)
         self._at_cost = not isinstance(terminal, Salvage)
-        self._cheapest = min(item.base for item in items)
-        self.ledger = Ledger((SUPPLIER, BUYERS, OWNERS, COSTS, DEALER, DEFAULT))
+        self._names = [item.item for item in items]
+        self._bases = [item.base for item in items]
+        self._cheapest = min(self._bases)
+        self.ledger = Ledger((SUPPLIER, BUYERS, OWNERS, COSTS, DEALER, DEFAULT, CARRIER))
         for seat in seats:
-            self.ledger.move(MONEY, OWNERS, seat, funds, "initial funds")
+            if seat in later:
+                account = self.accounts[seat]
+                account.funds, account.inside = 0, False
+            else:
+                self.ledger.move(MONEY, OWNERS, seat, funds, "initial funds")
+
+    def enter(self, seat: str) -> None:
+        """Book the funds of a retailer that comes later."""
+        account = self.accounts[seat]
+        account.funds, account.inside = self.funds, True
+        self.ledger.move(MONEY, OWNERS, seat, self.funds, "initial funds")
+
+    def leave(self, seat: str) -> None:
+        """Sell off all stock of a retailer that leaves at salvage. It keeps its funds."""
+        account = self.accounts[seat]
+        self._liquidate(account, sum(account.cost) + 1)
+        account.inside = False
 
     def procure(self, seat: str, item: int, units: int, paid: int) -> None:
         """Book units won in the auction and what was paid for them."""
-        account = self.accounts[seat]
-        account.funds -= paid
-        account.units[item] += units
-        account.cost[item] += paid
-        account.tally.won += units
-        account.tally.spend += paid
-        account.tally.won_value += units * self.items[item].base
-        self.ledger.move(MONEY, seat, SUPPLIER, paid, "procurement")
-        self.ledger.move(self.items[item].item, SUPPLIER, seat, units, "procurement")
+        self.procure_all(seat, [(item, units, paid)])
+
+    def procure_all(self, seat: str, won: Iterable[tuple[int, int, int]]) -> None:
+        """Book all that a retailer won at once: positions of items, units, and what was paid."""
+        account, move, names, bases = (
+            self.accounts[seat], self.ledger.move, self._names, self._bases,
+        )  # fmt: skip
+        tally, spent = account.tally, 0
+        for item, units, paid in won:
+            account.units[item] += units
+            account.cost[item] += paid
+            spent += paid
+            tally.won += units
+            tally.won_value += units * bases[item]
+            move(names[item], SUPPLIER, seat, units, "procurement")
+        account.funds -= spent
+        tally.spend += spent
+        move(MONEY, seat, SUPPLIER, spent, "procurement")
+
+    def ship(self, seat: str, source: int, target: int, units: int, fee: int) -> None:
+        """Book units moved from one linked market to another; the fee is part of their cost."""
+        account, move = self.accounts[seat], self.ledger.move
+        cost = self._release(account, source, units)
+        account.funds -= fee
+        account.units[target] += units
+        account.cost[target] += cost + fee
+        move(MONEY, seat, CARRIER, fee, "transport")
+        move(self._names[source], seat, CARRIER, units, "transport")
+        move(self._names[target], CARRIER, seat, units, "transport")
 
     def sell(self, seat: str, item: int, units: int, revenue: int) -> int:
         """Book a sale and return the cost of the goods."""
-        account = self.accounts[seat]
-        cost = self._release(account, item, units)
-        account.funds += revenue
-        account.sold += units
-        account.tally.revenue += revenue
-        account.tally.cost_of_goods += cost
-        account.tally.sold += units
-        self.ledger.move(MONEY, BUYERS, seat, revenue, "sale")
-        self.ledger.move(self.items[item].item, seat, BUYERS, units, "sale")
-        return cost
+        return self.sell_all(seat, [(item, units, revenue)])[0]
+
+    def sell_all(self, seat: str, goods: Iterable[tuple[int, int, int]]) -> list[int]:
+        """Book all sales of a retailer at once: positions of items, units and revenue.
+
+        Returns:
+            The cost of the goods, sale by sale.
+        """
+        account, move, names = self.accounts[seat], self.ledger.move, self._names
+        tally, taken, costs = account.tally, 0, []
+        for item, units, revenue in goods:
+            cost = self._release(account, item, units)
+            costs.append(cost)
+            taken += revenue
+            account.sold += units
+            tally.cost_of_goods += cost
+            tally.sold += units
+            move(names[item], seat, BUYERS, units, "sale")
+        account.funds += taken
+        tally.revenue += taken
+        move(MONEY, BUYERS, seat, taken, "sale")
+        return costs
 
     def charge(self, seat: str, holding: int, fixed: int) -> None:
         """Take the costs of the step; sell stock at salvage if funds do not cover them.
@@ -161,7 +217,7 @@ class Books:
         self.ledger.move(MONEY, seat, COSTS, paid, "costs")
         if paid < due:
             account.tally.shortfall = due - paid
-            account.solvent = False
+            account.solvent = account.inside = False
             self.ledger.move(MONEY, DEFAULT, COSTS, due - paid, "default")
 
     def write_down(self) -> None:
@@ -180,8 +236,8 @@ class Books:
         closings = {}
         for seat, account in self.accounts.items():
             self.ledger.expect(seat, MONEY, account.funds)
-            for item, units in zip(self.items, account.units, strict=True):
-                self.ledger.expect(seat, item.item, units)
+            for item, units in zip(self._names, account.units, strict=True):
+                self.ledger.expect(seat, item, units)
             account.profit += account.tally.profit
             stock = sum(account.units)
             closings[seat] = Closing(
@@ -190,17 +246,19 @@ class Books:
                 stock=stock,
                 net_worth=self._net_worth(account),
                 solvent=account.solvent,
-                stranded=account.solvent and not stock and account.funds < self._cheapest,
+                inside=account.inside,
+                stranded=account.inside and not stock and account.funds < self._cheapest,
             )
             account.tally = Tally()
         self.ledger.check()
         return closings
 
     def _net_worth(self, account: Account) -> int:
-        return account.funds + sum(
-            min(cost, item.base * units)
-            for item, units, cost in zip(self.items, account.units, account.cost, strict=True)
-        )
+        worth = account.funds
+        for base, units, cost in zip(self._bases, account.units, account.cost, strict=True):
+            market = base * units
+            worth += cost if cost < market else market
+        return worth
 
     def _release(self, account: Account, item: int, units: int) -> int:
         """Take units from stock at average cost; the remainder of the division stays."""

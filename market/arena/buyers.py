@@ -6,6 +6,8 @@ its own, read in buyer order, one uniform through an inverse CDF (or one word) p
 buyer k stays who they are when another property is switched off, when the market has other sellers,
 and, unless a property is stratified, when more buyers follow.
 
+Personas may also be given, of buyers who come again (`regulars`); all else is drawn for them too.
+
 Shares are turned into CDFs by plain sums, and draws into buyers by comparisons and single IEEE
 operations: the same buyers on every machine.
 """
@@ -24,6 +26,10 @@ from numpy.typing import NDArray
 from market.rng import generator
 
 Draw = Literal["iid", "stratified"]
+
+#: Multiples of the base price between which a willingness to pay is uniform, or a mixture of such:
+#: the weight of each part, and its ends.
+Willingness = tuple[float, float] | Sequence[tuple[float, float, float]]
 
 #: The limit of a buyer who pays any price.
 NO_LIMIT = -1
@@ -70,10 +76,13 @@ def draw_buyers(
     shares: Sequence[float],
     supply: Sequence[int],
     bases: Sequence[int],
-    willingness: Sequence[tuple[float, float] | None] | None = None,
+    willingness: Sequence[Willingness | None] | None = None,
     affinity: Sequence[Sequence[float]] | None = None,
     persona_draw: Draw = "iid",
     item_draw: Draw = "iid",
+    appetites: Sequence[float] | None = None,
+    personas: NDArray[np.int16] | None = None,
+    homes: Sequence[float] | None = None,
 ) -> Buyers:
     """Draw the buyers of a step.
 
@@ -86,11 +95,17 @@ def draw_buyers(
         supply: Units of each item, to which its demand is proportional.
         bases: Base price of each item.
         willingness: Per persona the lowest and highest willingness to pay, in multiples of the
-            base price, between which it is uniform; None where any price is paid.
+            base price, between which it is uniform, or a mixture of such; None where any price is
+            paid.
         affinity: Per persona and item a factor on its chance, fitted so that the shares of
             personas and of items both hold (`fitted`); None for no difference between personas.
         persona_draw: `iid`, or `stratified` to hold numbers of buyers to their shares.
         item_draw: The same for items; with an affinity, within each persona.
+        appetites: Per persona the units that a buyer wants, relatively; None for all the same.
+            Units are then near their proportion, and a buyer may want none.
+        personas: Those of the buyers, in order of arrival, where they are not to be drawn.
+        homes: Chance of each of several linked markets that a buyer lives there. Bases are then
+            those of every item in every market, and so are the items wanted; None for one market.
 
     Raises:
         ValueError: If there are fewer units than buyers, or the affinity cannot be fitted.
@@ -106,25 +121,42 @@ def draw_buyers(
     ) -> NDArray[np.intp]:
         if draw == "stratified":
             uniform = _spread(uniform, generator(seed, "strata", step, *offset).random())
-        return np.searchsorted(_cumulative(weights), uniform, side="right")
+        return np.searchsorted(_cumulative(tuple(weights)), uniform, side="right")
 
-    persona = choose(uniforms("persona"), shares, persona_draw, "persona").astype(np.int16)
+    persona = personas
+    if persona is None:
+        persona = choose(uniforms("persona"), shares, persona_draw, "persona").astype(np.int16)
+    wanted = shares
+    if appetites is not None:
+        wanted = [share * each for share, each in zip(shares, appetites, strict=True)]
     item_uniform = uniforms("item")
     item = np.empty(buyers, np.int16)
     if affinity is None:
         item[:] = choose(item_uniform, supply, item_draw, "item")
     else:
-        for index, row in enumerate(fitted(shares, supply, affinity)):
+        for index, row in enumerate(fitted(wanted, supply, affinity)):
             own = persona == index
             if own.any():
                 item[own] = choose(item_uniform[own], row, item_draw, "item", index)
+    if homes is not None:
+        item = (item * len(homes) + choose(uniforms("home"), homes, "iid")).astype(np.int16)
     return Buyers(
         persona=persona,
         item=item,
-        units=_units(demand, uniforms("units")),
+        units=_units(demand, uniforms("units"))
+        if appetites is None
+        else _apportioned(demand, uniforms("units")[0], np.array(appetites)[persona]),
         limit=_limits(seed, step, persona, item, bases, willingness),
         luck=generator(seed, "ties", step).integers(2**64, size=buyers, dtype=np.uint64),
     )
+
+
+def draw_personas(
+    seed: int, step: int, *, buyers: int, shares: Sequence[float]
+) -> NDArray[np.int16]:
+    """The personas of a step's buyers in order of arrival, each drawn alone by share."""
+    uniform = generator(seed, "persona", step).random(buyers)
+    return np.searchsorted(_cumulative(tuple(shares)), uniform, side="right").astype(np.int16)
 
 
 def fitted(
@@ -179,7 +211,8 @@ def _ratio(target: float, now: float) -> float:
     return 0.0
 
 
-def _cumulative(weights: Sequence[float]) -> NDArray[np.float64]:
+@lru_cache(maxsize=256)
+def _cumulative(weights: tuple[float, ...]) -> NDArray[np.float64]:
     """The CDF of weights. It ends at exactly 1, so that no uniform falls past the last weight."""
     sums = list(accumulate(weights))
     return np.array([value / sums[-1] for value in sums])
@@ -207,22 +240,57 @@ def _units(demand: int, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
     return units
 
 
+def _apportioned(demand: int, offset: float, appetite: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Units near their proportion to appetites: systematic sampling from one random offset.
+
+    Everybody gets the expected units, rounded up or down, and all of them add up to the demand.
+    """
+    sums = np.cumsum(appetite)
+    ends = np.floor(demand * (sums / sums[-1]) + offset).astype(np.int64)
+    units: NDArray[np.int64] = np.diff(ends, prepend=0)
+    return units
+
+
 def _limits(
     seed: int,
     step: int,
     persona: NDArray[np.int16],
     item: NDArray[np.int16],
     bases: Sequence[int],
-    willingness: Sequence[tuple[float, float] | None] | None,
+    willingness: Sequence[Willingness | None] | None,
 ) -> NDArray[np.int64]:
     if willingness is None:
         return np.full(len(item), NO_LIMIT, np.int64)
     bounded: NDArray[Any] = np.array([bounds is not None for bounds in willingness])
-    low, high = np.array([bounds or (0.0, 0.0) for bounds in willingness]).T
     uniform = generator(seed, "willingness", step).random(len(item))
-    multiple = low[persona] + (high - low)[persona] * uniform
+    if any(bounds is not None and isinstance(bounds[0], tuple) for bounds in willingness):
+        multiple = _from_mixtures(persona, uniform, willingness)
+    else:
+        low, high = np.array([bounds or (0.0, 0.0) for bounds in willingness]).T
+        multiple = low[persona] + (high - low)[persona] * uniform
     # The allowance keeps 1.15 x 100, which is 114.999... in binary, at 115.
     price = multiple * np.array(bases, np.float64)[item]
     limit: NDArray[np.int64] = np.floor(price + 1e-9).astype(np.int64)
     limit[~bounded[persona]] = NO_LIMIT
     return limit
+
+
+def _from_mixtures(
+    persona: NDArray[np.int16],
+    uniform: NDArray[np.float64],
+    willingness: Sequence[Any],
+) -> NDArray[np.float64]:
+    """Multiples of base: where a uniform falls among the weights, and where within its part."""
+    multiple = np.zeros(len(persona))
+    for index, given in enumerate(willingness):
+        own = persona == index
+        if given is None or not own.any():
+            continue
+        parts = given if isinstance(given[0], tuple) else ((1.0, *given),)
+        weight, low, high = np.array(parts).T
+        ends = _cumulative(tuple(weight.tolist()))
+        starts = np.concatenate([[0.0], ends[:-1]])
+        part = np.searchsorted(ends, uniform[own], side="right")
+        within = (uniform[own] - starts[part]) / (ends - starts)[part]
+        multiple[own] = low[part] + (high - low)[part] * within
+    return multiple

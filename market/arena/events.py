@@ -185,7 +185,7 @@ class Standing(Event):
 
     Attributes:
         name: Its public name in the episode.
-        solvent: Whether it is still in the market.
+        solvent: False once it could not pay and left.
         stranded: Without stock and without the funds for the cheapest item.
         funds: Money.
         stock: Units held.
@@ -238,7 +238,8 @@ class Index(Event):
 
     Attributes:
         index: Its name.
-        item: The item it is about; empty for the whole market.
+        item: The item it is about; empty for the whole market, `@` and a name for all items of one
+            of several linked markets.
         value: Its value; null where undefined.
     """
 
@@ -249,6 +250,46 @@ class Index(Event):
     value: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Passage(Event):
+    """A retailer that came into the market later, or left it by its own choice.
+
+    Attributes:
+        name: Its public name in the episode.
+        what: `entered` or `left`.
+        funds: Its funds then, with the proceeds of its stock where it left.
+    """
+
+    table: ClassVar[str] = "passages"
+
+    name: str
+    what: str
+    funds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shipment(Event):
+    """Goods that a retailer wanted moved from one linked market to another.
+
+    Attributes:
+        item: The good as written, cut at 64 characters.
+        source: The market to take it from, cut likewise.
+        target: The market to bring it to, cut likewise.
+        quantity: Units as written; at most 2**53 - 1 either way.
+        fee: Money paid for it; 0 where it is void.
+        reason: Why it is void; null when it is not.
+    """
+
+    table: ClassVar[str] = "shipments"
+
+    item: str
+    source: str
+    target: str
+    quantity: int
+    fee: int
+    reason: str | None
+
+
 EVENTS: tuple[type[Event], ...] = (
-    Supply, Bid, Offer, Refusal, Slogan, Similarity, Demand, Standing, Index,
+    Supply, Bid, Offer, Refusal, Slogan, Similarity, Demand, Standing, Index, Passage, Shipment,
 )  # fmt: skip

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
+from market.arena.phrases import words
 from market.environment import Decision, Json
 
 #: Bids of an example are above base, and prices above cost, by these percentages.
@@ -51,8 +52,10 @@ def sell(decision: Decision, lines: int) -> dict[str, Json]:
         if held and held["units"] and len(prices) < lines:
             price = _marked_up(held["cost"], held["units"], PRICE_MARKUP)
             prices[ware["item"]] = _allowed(price, ware["cap"], rules["tick"])
-    named = " and ".join(list(prices)[:2]) or "everything"
-    return {"prices": prices, "slogan": f"Good {named} at a fair price"}
+    say = words("turns", rules)
+    goods = say("example_and").join(list(prices)[:2]) or say("example_all")
+    moved: dict[str, Json] = {"ship": []} if "markets" in rules else {}
+    return {**moved, "prices": prices, "slogan": say("example_slogan", goods=goods)}
 
 
 def bid_schema(decision: Decision, lines: int) -> dict[str, Json]:
@@ -69,8 +72,16 @@ def bid_schema(decision: Decision, lines: int) -> dict[str, Json]:
 def sell_schema(decision: Decision, characters: int) -> dict[str, Json]:
     """The selling form with only what is in stock, and a slogan of at most so many characters."""
     schema = deepcopy(dict(decision.form.schema))
-    held = decision.observation.private["stock"]
+    rules, held = decision.observation.rules, list(decision.observation.private["stock"])
     prices = schema["properties"]["prices"]
+    if "markets" in rules:
+        goods = dict.fromkeys(pair.rpartition("@")[0] for pair in held)
+        held = [f"{item}@{market}" for item in goods for market in rules["markets"]]
+        lines = schema["properties"]["ship"]
+        lines["maxItems"] = len(held) if goods else 0
+        shipment = lines["items"]["properties"]
+        shipment["item"] = {"type": "string", "enum": list(goods) or [""]}
+        shipment["from"] = shipment["to"] = {"type": "string", "enum": list(rules["markets"])}
     if decision.observation.rules["stockless_offers"] == "refused":
         prices["properties"] = {item: {"type": "integer"} for item in held}
         prices["additionalProperties"] = False
@@ -96,7 +107,16 @@ def _share(decision: Decision, ware: Mapping[str, Any]) -> tuple[str, int, int]:
     if values is not None and values.get(ware["item"], 0) < price:
         # Nothing is worth more than its private value.
         return ware["item"], 0, price
-    return ware["item"], max(1, ware["quantity"] // rules["retailers"]), price
+    units = _offered(decision, ware)
+    return ware["item"], max(1, units // rules["retailers"]) if units else 0, price
+
+
+def _offered(decision: Decision, ware: Mapping[str, Any]) -> int:
+    """Units of an item on offer in this step, or what the rules say where that was told before."""
+    for offer in decision.observation.public.get("offers") or ():
+        if offer["item"] == ware["item"]:
+            return int(offer["quantity"])
+    return int(ware["quantity"])
 
 
 def _raised(decision: Decision, line: Mapping[str, Any]) -> tuple[str, int, int]:

@@ -110,12 +110,11 @@ def figures(step: MarketStep, before: MarketStep | None = None) -> Row:
         before: The step before it, for rank mobility; None in the first.
     """
     revenue = sum(step.revenue)
-    items = item_figures(step)
     return {
         "gini_net_worth": gini(step.net_worth),
         "gini_net_worth_corrected": gini_corrected(step.net_worth),
-        **_concentration(step.revenue, "_revenue"),
-        **_concentration(step.net_worth, "_net_worth"),
+        **concentration(step.revenue, "_revenue"),
+        **concentration(step.net_worth, "_net_worth"),
         "rank_mobility_net_worth": (
             rank_mobility(before.net_worth, step.net_worth) if before else None
         ),
@@ -129,7 +128,7 @@ def figures(step: MarketStep, before: MarketStep | None = None) -> Row:
         "bluff": bluff(step.items),
         "gross_margin": (revenue - sum(step.cost_of_goods)) / revenue if revenue else None,
         "net_margin": sum(step.profit) / revenue if revenue else None,
-        "price_dispersion": _mean_known(row["price_dispersion"] for row in items.values()),
+        "price_dispersion": _mean_known(map(_dispersion, step.items)),
         **welfare(step.trade, revenue=revenue, profit=sum(step.profit)),
     }
 
@@ -202,18 +201,24 @@ def _item_row(item: ItemStep) -> Row:
     units, revenue = sum(item.sold), sum(item.revenue)
     average = mean(asked)
     return {
-        **_concentration(item.revenue, "_revenue"),
+        **concentration(item.revenue, "_revenue"),
         "sellers": len(asked),
         "sold": units,
         "price_mean": None if average is None else average / item.base,
         "price_low": min(asked) / item.base if asked else None,
         "price_high": max(asked) / item.base if asked else None,
         "paid": revenue / (units * item.base) if units else None,
-        "price_dispersion": coefficient_of_variation(asked) if len(asked) > 1 else None,
+        "price_dispersion": _dispersion(item),
     }
 
 
-def _concentration(values: Sequence[int], suffix: str) -> Row:
+def _dispersion(item: ItemStep) -> float | None:
+    asked = [price for price in item.prices if price is not None]
+    return coefficient_of_variation(asked) if len(asked) > 1 else None
+
+
+def concentration(values: Sequence[int], suffix: str) -> Row:
+    """HHI, effective number and share of the four largest, named with a suffix."""
     return {
         f"hhi{suffix}": hhi(values),
         f"hhi{suffix}_normalised": hhi_normalised(values),

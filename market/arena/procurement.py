@@ -9,8 +9,9 @@ from market.arena import views
 from market.arena.auction import Clearing, ItemTerms, Line, Terms, clear, judge
 from market.arena.events import EVERYONE, Bid, Supply
 from market.arena.rules import ArenaRules
+from market.arena.supply import offered
 from market.environment import Answer, Event, Json, NoAction
-from market.rng import key
+from market.rng import keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +23,14 @@ class Round:
         settling: Whether it settles.
         lines: Judged lines of every seat that was asked.
         clearing: What they won and what is published.
+        offers: Units that the supplier offered of each item.
     """
 
     number: int
     settling: bool
     lines: Mapping[str, tuple[Line, ...]]
     clearing: Clearing
+    offers: Mapping[str, int]
 
 
 class Procurement:
@@ -37,7 +40,7 @@ class Procurement:
         self._rules = rules
         self._names = names
         self._seed = seed
-        self._offers = {item.item: rules.quantity(item) for item in rules.items}
+        self._quantities = {item.item: rules.quantity(item) for item in rules.items}
         self._terms = Terms(
             items={item.item: ItemTerms(item.base, rules.cap(item)) for item in rules.items},
             tick=rules.tick,
@@ -48,6 +51,10 @@ class Procurement:
             round_rule=rules.round_rule,
         )
 
+    def offers(self, step: int) -> Mapping[str, int]:
+        """Units of each item that the supplier offers in a step; the same object if they stay."""
+        return offered(self._rules.supply_noise, self._seed, step, self._quantities)
+
     def clear(
         self,
         step: int,
@@ -57,20 +64,19 @@ class Procurement:
     ) -> Round:
         """Judge and clear the bids of a round; *no action* is no bid."""
         number = before.number + 1 if before else 1
+        offers = before.offers if before else self.offers(step)
         lines = {}
         for seat, answer in answers.items():
             stated = answer.action["bids"] if isinstance(answer, Answer) else ()
             provisional = before.lines[seat] if before else None
             lines[seat] = judge(stated, self._terms, funds[seat], provisional)
-
-        def luck(item: str, seat: str) -> int:
-            return key(self._seed, "ties", step, number, item, seat)
-
+        luck = keys(self._seed, "ties", step, number)
         return Round(
             number,
             number == self._rules.bidding_rounds,
             lines,
-            clear(lines, self._offers, self._terms, luck),
+            clear(lines, offers, self._terms, luck),
+            offers,
         )
 
     def public(self, cleared: Round) -> dict[str, Json]:
@@ -97,7 +103,7 @@ class Procurement:
             rows.append(
                 Supply(
                     step, turn, EVERYONE, cleared.number, cleared.settling, item.item,
-                    self._offers[item.item], item.base, published.asked, awarded,
+                    cleared.offers[item.item], item.base, published.asked, awarded,
                     published.price_to_win, published.units_at_it,
                 )
             )  # fmt: skip
@@ -117,8 +123,9 @@ def bid_volume(lines: Sequence[Line], bases: Mapping[str, int]) -> tuple[int, in
 
     Lines that name no item or ask for less than nothing have neither.
     """
-    known = [line for line in lines if line.item in bases and line.quantity > 0]
-    return (
-        sum(line.quantity for line in known),
-        sum(line.quantity * bases[line.item] for line in known),
-    )
+    total = value = 0
+    for item, quantity, _, _, _ in lines:
+        if quantity > 0 and item in bases:
+            total += quantity
+            value += quantity * bases[item]
+    return total, value

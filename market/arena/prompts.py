@@ -21,12 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from market import canonical
 from market.arena import examples, rulebook, telling
+from market.arena.phrases import words
 from market.environment import Decision, Json
 from market.language import Message
 from market.policies.context import Context, evicted, noted
 from market.policies.policy import History
-from market.policies.prompts import answered, joined, only_json, split, told
+from market.policies.prompts import answered, joined, split, told
 from market.policies.tokens import estimate_messages, estimate_tokens
 
 #: Below this budget the rules are told in brief and examples are short.
@@ -115,9 +117,12 @@ class ArenaPrompts:
 
     def _rules(self, decision: Decision) -> str:
         told_how = rulebook.brief if self._brief else rulebook.full
+        rules = decision.observation.rules
+        say = words("rules", rules, self._wording)
+        notebook = self._context.notebook
         parts = (
-            told_how(decision.observation.rules, self._wording),
-            self._context.rule(decision.form),
+            told_how(rules, self._wording),
+            say("notebook", characters=self._context.characters) if notebook else "",
             self._instructions,
         )
         return "\n\n".join(part for part in parts if part)
@@ -137,9 +142,8 @@ class ArenaPrompts:
         room = budget - taken - self._kept_free(decision)
         if decision.turn == 0:
             room = max(room, min(BRIEF_NEWS, budget - taken))
-        return told(
-            conversation, "\n".join([state, *self._news(decision, earlier, room), question])
-        )
+        text = "\n".join([state, *self._news(decision, earlier, room), question])
+        return told(conversation, text, self._say(decision, "no_answer"))
 
     def _episode(
         self, history: History, decision: Decision, rules: Message, budget: int
@@ -167,15 +171,24 @@ class ArenaPrompts:
             left - telling.NOTE_TOKENS,
             self._context.freed,
         )
-        note = f"(Left out: {gone} turns after the first of the episode.)\n" if gone else ""
-        return joined([rules, Message("user", note + texts[0])], groups[gone:])
+        say = words("told", decision.observation.rules)
+        note = say("left_out", what=say("turns", count=gone)) + "\n" if gone else ""
+        opening = [rules, Message("user", note + texts[0])]
+        return joined(opening, groups[gone:], self._say(decision, "no_answer"))
 
     def _question(self, decision: Decision) -> str:
-        return only_json(self._context.beside(self.example(decision)), self._wording)
+        example = canonical.dumps(self._context.beside(self.example(decision)))
+        return self._say(decision, "answer", example=example)
+
+    def _say(self, decision: Decision, phrase: str, **facts: Json) -> str:
+        return words("turns", decision.observation.rules, self._wording)(phrase, **facts)
 
     def _state(self, decision: Decision, earlier: History, alone: bool) -> str:
         state = telling.state(decision, alone, self._wording)
-        notes = noted(earlier) if alone and self._context.notebook else ""
+        notes = ""
+        if alone and self._context.notebook:
+            said = words("turns", decision.observation.rules, self._wording)
+            notes = noted(earlier, said.text("notes"))
         return f"{state}\n{notes}" if notes else state
 
     def _news(self, decision: Decision, earlier: History, room: int) -> list[str]:

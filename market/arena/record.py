@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from market.arena import selling
+from market.arena import extended, selling
 from market.arena.books import Closing
 from market.arena.events import (
     EVERYONE,
@@ -17,16 +17,27 @@ from market.arena.events import (
     Slogan,
     Standing,
 )
-from market.arena.indices import ItemStep, MarketStep, Trade, bid_price, figures, item_figures
+from market.arena.events import Shipment as Moved
+from market.arena.indices import (
+    ItemStep,
+    MarketStep,
+    Row,
+    Trade,
+    bid_price,
+    figures,
+    item_figures,
+)
+from market.arena.linked import Roads
 from market.arena.metrics import SeatStep
 from market.arena.procurement import Round
 from market.arena.rules import ArenaRules
 from market.arena.selling import RetailOutcome, SeatOutcome
 from market.arena.settlement import Costs
+from market.arena.shipping import Shipment
 from market.arena.storefront import CLOSED, Storefront
 from market.environment import Event, Json
 
-#: Void prices of one answer that its retailer is told about.
+#: Void prices of one answer, and shipments, that its retailer is told about.
 REFUSALS_SHOWN = 50
 
 _NOTHING_SOLD = SeatOutcome(False, {}, 0, 0, 0, 0, 0)
@@ -47,6 +58,9 @@ class StepRecord:
         held: Units per item when retail opened.
         costs: Cost of goods sold, by seat and item.
         convergence: Mean pairwise cosine of the slogans in 1e-6; None below two.
+        owned: The seats of each owner.
+        roads: The linked markets, whose goods the items are; None for one market.
+        shipped: What was to be moved between them.
     """
 
     rules: ArenaRules
@@ -59,6 +73,9 @@ class StepRecord:
     held: Mapping[str, Sequence[int]]
     costs: Costs
     convergence: int | None
+    owned: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    roads: Roads | None = None
+    shipped: Mapping[str, Sequence[Shipment]] = field(default_factory=dict)
 
     def public(self) -> dict[str, Json]:
         """What everybody sees of the step afterwards."""
@@ -81,9 +98,9 @@ class StepRecord:
         tally, outcome = self.closings[seat].tally, self._sold(seat)
         front = self.fronts.get(seat, CLOSED)
         seen = self.rules.attention_feedback == "impressions"
-        sold = {}
+        items, sold = self.rules.items, {}
         for index, offer in outcome.offers.items():
-            item = self.rules.items[index].item
+            item = items[index].item
             sold[item] = {"units": offer.sold, "revenue": offer.sold * front.prices[item]}
         return {
             "sold": sold,
@@ -95,10 +112,11 @@ class StepRecord:
             "liquidated": tally.liquidated,
             "profit": tally.profit,
             "refused": [
-                {"item": line.item, "price": line.price, "reason": line.reason}
+                {"item": line.item, "price": line.price, "reason": line.reason.value}
                 for line in front.refused[:REFUSALS_SHOWN]
             ],
             "slogan_note": "; ".join(front.notes) or None,
+            **({"shipped": self._shipped(seat)} if self.roads else {}),
         }
 
     def accounts(self, seat: str) -> SeatStep:
@@ -145,7 +163,7 @@ class StepRecord:
                 )
                 if outcome and outcome.limited
                 else None,
-                bound=outcome.bound(self.rules) if outcome else None,
+                bound=outcome.bound(self.rules, self.rounds[-1].offers) if outcome else None,
             ),
             convergence=self.convergence,
         )
@@ -160,11 +178,48 @@ class StepRecord:
         rows += self._demand_rows(turn)
         rows += [self._standing(turn, seat) for seat in self.names]
         market = self.market()
-        found = figures(market, before.market() if before else None)
+        found = self._figures(market, before)
         rows += [Index(self.step, turn, EVERYONE, name, "", v) for name, v in found.items()]
-        for item, row in item_figures(market).items():
+        by_item = item_figures(market)
+        if self.roads:
+            by_item |= extended.market_figures(self.roads, market.items)
+            gaps = extended.gaps(self.roads, market.items)
+            by_item |= {item: {"price_gap": value} for item, value in gaps.items()}
+        for item, row in by_item.items():
             rows += [Index(self.step, turn, EVERYONE, name, item, v) for name, v in row.items()]
+        for seat, lines in self.shipped.items():
+            rows += [Moved(self.step, turn, seat, *line) for line in lines]
         return rows
+
+    def figures(self, before: StepRecord | None) -> Row:
+        """The market's indices at the end of the step, those of its extensions included."""
+        return self._figures(self.market(), before)
+
+    def _figures(self, market: MarketStep, before: StepRecord | None) -> Row:
+        found = figures(market, before.market() if before else None)
+        if self.owned:
+            found |= extended.owner_figures(self.owned, tuple(self.names), market)
+        if self.roads:
+            found["price_gap"] = extended.gap(self.roads, market.items)
+        if self.rules.buyer_memory:
+            repeated, bought = (self.outcome and self.outcome.repeats) or (0, 0)
+            found["repeat_purchases"] = repeated / bought if bought else None
+        if self.rules.entry or self.rules.exit != "none":
+            found["present"] = sum(closing.inside for closing in self.closings.values())
+        return found
+
+    def _shipped(self, seat: str) -> list[Json]:
+        return [
+            {
+                "item": line.item,
+                "from": line.source,
+                "to": line.target,
+                "quantity": line.quantity,
+                "fee": line.fee,
+                "reason": None if line.reason is None else line.reason.value,
+            }
+            for line in self.shipped.get(seat, ())[:REFUSALS_SHOWN]
+        ]
 
     def _sold(self, seat: str) -> SeatOutcome:
         return self.outcome.seats.get(seat, _NOTHING_SOLD) if self.outcome else _NOTHING_SOLD

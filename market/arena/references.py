@@ -2,7 +2,12 @@
 
 `bounds` solves these for one item whose demand is given; here the demand is that of a
 configuration. Personas differ in what they pay and in which goods they want, so each item has a
-mix of buyers of its own: the table that `buyers.fitted` makes of shares, supply and affinity.
+mix of buyers of its own: the table that `buyers.fitted` makes of shares, supply and affinity. A
+persona whose willingness to pay is a mixture enters it as several, so that all stays exact.
+
+With `supply_noise` a step's supply is its mean, missed deliveries included: references are those of
+a market whose stock evens deliveries out. The industry bound is concave in supply, so its mean over
+the drawn supplies of single steps is never above it; of competition and cartel that is not so.
 
 `seat_bounds` is about a game that was played: what each seat could have earned at most against
 what the others bid, from the buyers who came.
@@ -10,7 +15,7 @@ what the others bid, from the buyers who came.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -29,7 +34,7 @@ from market.arena.bounds import (
 )
 from market.arena.buyers import NO_LIMIT, Buyers, fitted
 from market.arena.events import Bid
-from market.arena.rules import ArenaRules
+from market.arena.rules import ArenaRules, Part
 from market.arena.selling import Selling
 
 
@@ -50,26 +55,22 @@ class References:
 
 def demands(rules: ArenaRules) -> dict[str, Demand]:
     """The expected demand for each item in one step."""
-    willingness = rules.willingness_to_pay
     affinity = rules.affinity or [[1.0] * len(rules.items)] * len(rules.personas)
-    chances = fitted(rules.shares, rules.supply, affinity)
+    chances = fitted(rules.wanted_shares, rules.supply, affinity)
     out = {}
     for index, item in enumerate(rules.items):
         column = [row[index] for row in chances]
         share = sum(column)
-        mix = (
-            tuple(
-                (chance / share, Uniform(*willingness[persona]))
-                for persona, chance in zip(rules.personas, column, strict=True)
-            )
-            if willingness
-            else ()
-        )
+        mix = [
+            (chance / share * weight, Uniform(low, high))
+            for persona, chance in zip(rules.personas, column, strict=True)
+            for weight, low, high in _shared(rules.limits(persona))
+        ]
         out[item.item] = Demand(
             base=item.base,
-            supply=rules.quantity(item),
+            supply=rules.expected(item),
             units=rules.demand * share,
-            mix=mix,
+            mix=tuple(mix),
             cap=inf if rules.price_cap is None else rules.price_cap,
         )
     return out
@@ -112,6 +113,7 @@ def seat_bounds(rules: ArenaRules, seed: int, bids: Iterable[Bid]) -> dict[str, 
             units = bid.quantity if bid.reason is None else bid.awarded
             lines.setdefault((bid.step, bid.item), []).append((bid.seat, units, bid.price))
             seats.add(bid.seat)
+    offers = {step: rules.offers(seed, step) for step in steps}
     worths = _worths(rules, map(Selling(rules, seed).buyers, steps))
 
     def bound(seat: str) -> float:
@@ -120,11 +122,17 @@ def seat_bounds(rules: ArenaRules, seed: int, bids: Iterable[Bid]) -> dict[str, 
             costs: list[float] = []
             for step in steps:
                 others = [line[1:] for line in lines.get((step, item.item), ()) if line[0] != seat]
-                costs += residual_supply(rules.quantity(item), item.base, others)
+                costs += residual_supply(offers[step][item.item], item.base, others)
             items.append(SeatItem(worths[item.item], costs))
         return seat_bound(items)
 
     return {seat: bound(seat) for seat in sorted(seats)}
+
+
+def _shared(parts: Sequence[Part]) -> list[Part]:
+    """The parts of a mixture with weights that sum to 1."""
+    total = sum(weight for weight, _, _ in parts)
+    return [(weight / total, low, high) for weight, low, high in parts]
 
 
 def _worths(rules: ArenaRules, steps: Iterable[Buyers]) -> dict[str, list[float]]:

@@ -25,7 +25,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from market.arena.buyers import Buyers
-from market.rng import key
+from market.arena.regulars import BOUGHT, LET_DOWN
+from market.rng import keys
 
 _Integers = NDArray[np.int64]
 
@@ -70,7 +71,8 @@ class Sales:
 
 def seller_luck(seed: int, step: int, sellers: Sequence[str]) -> NDArray[np.uint64]:
     """The word of each seller that orders it among equally cheap ones."""
-    return np.array([key(seed, "ties", step, seat) % 2**64 for seat in sellers], np.uint64)
+    of = keys(seed, "ties", step)
+    return np.array([of(seat) % 2**64 for seat in sellers], np.uint64)
 
 
 def settle(
@@ -80,6 +82,7 @@ def settle(
     stock: NDArray[np.int64],
     luck: NDArray[np.uint64],
     sales: Sales,
+    visits: NDArray[np.int8] | None = None,
 ) -> None:
     """Serve a run of buyers. `stock` and `sales` change; runs follow one another in arrival order.
 
@@ -90,6 +93,8 @@ def settle(
         stock: Units held, shape (items, sellers).
         luck: Word of each seller, from `seller_luck`.
         sales: Where to add.
+        visits: Where to write what each buyer met at each seller (`regulars`), of shape (buyers of
+            the run, sellers), for buyers who remember.
     """
     offered = prices > 0
     ladder = np.argsort(np.where(offered, prices, np.iinfo(np.int64).max), axis=1, kind="stable")
@@ -112,7 +117,17 @@ def settle(
         sales.failed,
         sales.priced_out,
         sales.unserved,
+        visits,
     )
+
+
+def load() -> None:
+    """Load what is compiled, by serving nobody: the first call takes most of a second."""
+    small, large = np.zeros(0, np.int16), np.zeros(0, np.int64)
+    nobody = Buyers(small, small, large, large, np.zeros(0, np.uint64))
+    grid = np.zeros((1, 1), np.int64)
+    luck = np.zeros(1, np.uint64)
+    settle(nobody, np.zeros((1, 0), np.bool_), grid, grid.copy(), luck, Sales.none(1, 1))
 
 
 @njit(cache=True)
@@ -142,6 +157,7 @@ def _serve(
     failed: _Integers,
     priced_out: _Integers,
     unserved: _Integers,
+    visits: NDArray[np.int8] | None,
 ) -> None:
     """Serve buyers in order; `ladder` holds each item's sellers by price, `rungs` how many."""
     equal = np.empty(considered.shape[0], np.int64)
@@ -164,6 +180,9 @@ def _serve(
             if 0 <= limit[buyer] < price:
                 priced_out[good] += wanted
                 wanted = 0
+                if visits is not None:
+                    for i in range(tied):
+                        visits[buyer, equal[i]] = LET_DOWN
                 break
             if tied > 1:
                 for i in range(tied):
@@ -183,10 +202,14 @@ def _serve(
                 taken = min(wanted, stock[good, seller])
                 if taken == 0:
                     failed[seller] += 1
+                    if visits is not None:
+                        visits[buyer, seller] = LET_DOWN
                     continue
                 stock[good, seller] -= taken
                 sold[good, seller] += taken
                 wanted -= taken
+                if visits is not None:
+                    visits[buyer, seller] = BOUGHT
                 if limit[buyer] >= 0:
                     surplus[good, seller] += taken * (limit[buyer] - price)
         unserved[good] += wanted

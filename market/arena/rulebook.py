@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from market.arena.wordings import BRIEF, FURTHER, RULES
+from market.arena.extended_telling import paragraphs
+from market.arena.phrases import further, words
 from market.environment import Json
 from market.policies.tokens import estimate_tokens
 from market.policies.untrusted import clean
@@ -20,13 +21,13 @@ Rules = Mapping[str, Json]
 #: Brief rules are made at least so long if they can be: some servers keep no shorter prefix.
 PREFIX = 305
 
-#: Shown instead of a cap where there is none.
-NO_CAP = "none"
+#: The objective of retailers that have owners.
+OWNER_PROFIT = "owner profit"
 
 
 def full(rules: Rules, wording: int = 0) -> str:
     """All rules, paragraph by paragraph."""
-    say = Wording(RULES, wording)
+    say = words("rules", rules, wording)
     induced = _induced(rules)
     return "\n\n".join(
         [
@@ -36,7 +37,8 @@ def full(rules: Rules, wording: int = 0) -> str:
                 steps=rules["steps"],
                 then=say("then_redeem" if induced else "then_sell"),
             ),
-            f"{say('table')}\n{_table(rules)}",
+            f"{say('table')}\n{_table(rules, say)}",
+            *_supply(rules, say),
             say(
                 "course",
                 rounds=_rounds(rules, say),
@@ -52,6 +54,7 @@ def full(rules: Rules, wording: int = 0) -> str:
                 feedback=_feedback(rules, say),
             ),
             *_selling(rules, say),
+            *paragraphs(rules, say),
             say("costs", holding=_holding(rules, say), fixed=_fixed(rules, say)),
             say(
                 "end",
@@ -67,16 +70,17 @@ def full(rules: Rules, wording: int = 0) -> str:
 
 def brief(rules: Rules, wording: int = 0) -> str:
     """The same rules in few words, with further sentences up to `PREFIX` tokens."""
-    say, more = Wording(BRIEF, wording), Wording(RULES, wording)
+    say, more = words("brief", rules, wording), words("rules", rules, wording)
     induced, cost = _induced(rules), rules["fixed_cost"]
-    words = [
+    told = [
         say(
             "opening",
             retailers=rules["retailers"],
             steps=rules["steps"],
             then="" if induced else say("then_sell"),
         ),
-        _brief_table(rules, say),
+        _brief_table(rules, say, more),
+        *_supply(rules, say),
         say(
             "bids",
             ties=_ties(rules, say),
@@ -85,7 +89,8 @@ def brief(rules: Rules, wording: int = 0) -> str:
             budget=_budget(rules, more),
             settling=_brief_settling(rules, say),
         ).rstrip(),
-        " ".join(_selling(rules, more)) if induced else say("selling", words=rules["slogan_words"]),
+        " ".join(_selling(rules, more)) if induced else _brief_selling(rules, say),
+        *paragraphs(rules, say),
         say(
             "end",
             fixed=say("fixed", cost=cost) if cost else "",
@@ -93,10 +98,10 @@ def brief(rules: Rules, wording: int = 0) -> str:
             score=say("score") if rules["objective"] == "profit" else _score(rules, more),
         ),
     ]
-    text = "\n".join(words)
-    for sentence in FURTHER:
+    text = "\n".join(told)
+    for sentence in further(rules, wording):
         if estimate_tokens(text) < PREFIX:
-            text += f"\n{sentence[wording]}"
+            text += f"\n{sentence}"
     return text
 
 
@@ -117,10 +122,25 @@ def _selling(rules: Rules, say: Wording) -> list[str]:
             stockless=say("stockless_allowed" if allowed else "stockless_refused"),
         ),
         say("buyers", impressions=say("impressions") if counted else ""),
+        *([say("memory")] if rules.get("returning_buyers") else []),
     ]
 
 
-def _table(rules: Rules) -> str:
+def _brief_selling(rules: Rules, say: Wording) -> str:
+    memory = say("memory") if rules.get("returning_buyers") else ""
+    return say("selling", words=rules["slogan_words"]) + memory
+
+
+def _supply(rules: Rules, say: Wording) -> list[str]:
+    """How offers vary, where they do."""
+    noise = rules.get("supply_noise")
+    if not noise:
+        return []
+    missed = say("missed", shock=noise["shock"]) if noise["shock"] else ""
+    return [say("supply_varies", variation=noise["variation"], missed=missed)]
+
+
+def _table(rules: Rules, say: Wording) -> str:
     return "\n".join(
         ",".join(
             str(value)
@@ -129,7 +149,7 @@ def _table(rules: Rules) -> str:
                 item["tier"],
                 item["quantity"],
                 item["base"],
-                NO_CAP if item["cap"] is None else item["cap"],
+                say("no_cap") if item["cap"] is None else item["cap"],
                 item["holding_cost"],
             )
         )
@@ -137,32 +157,30 @@ def _table(rules: Rules) -> str:
     )
 
 
-def _brief_table(rules: Rules, say: Wording) -> str:
+def _brief_table(rules: Rules, say: Wording, more: Wording) -> str:
     """The items, without columns that one sentence can tell."""
     items = rules["items"]
     head, rows = (
-        "item,tier,units per step,base",
+        say("columns"),
         [f"{item['item']},{item['tier']},{item['quantity']},{item['base']}" for item in items],
     )
     said = []
     multiples = {None if item["cap"] is None else item["cap"] / item["base"] for item in items}
     if len(multiples) == 1:
         multiple = multiples.pop()
-        said.append("no price limit" if multiple is None else f"prices up to {multiple:g} x base")
+        said.append(say("no_limit") if multiple is None else say("up_to", multiple=multiple))
     else:
-        head += ",highest price"
+        head += say("cap_column")
         rows = [
-            f"{row},{NO_CAP if item['cap'] is None else item['cap']}"
+            f"{row},{more('no_cap') if item['cap'] is None else item['cap']}"
             for row, item in zip(rows, items, strict=True)
         ]
     shares = {item["holding_cost"] / item["base"] for item in items}
     if len(shares) == 1:
         share = shares.pop()
-        said.append(
-            f"keeping a unit costs {share:g} x base per step" if share else "keeping is free"
-        )
+        said.append(say("keeping", share=share) if share else say("keeping_free"))
     else:
-        head += ",cost of keeping a unit"
+        head += say("holding_column")
         rows = [f"{row},{item['holding_cost']}" for row, item in zip(rows, items, strict=True)]
     head += f"; {', '.join(said)}" if said else ""
     return "\n".join([say("items", head=head), *rows])
@@ -233,6 +251,8 @@ def _terminal(rules: Rules, say: Wording) -> str:
 
 
 def _score(rules: Rules, say: Wording) -> str:
+    if rules["objective"] == OWNER_PROFIT:
+        return say("score_owner", initial=rules["initial_funds"])
     if rules["objective"] != "profit":
         return say("score_other", objective=clean(str(rules["objective"])))
     return say("score", initial=rules["initial_funds"])

@@ -6,13 +6,31 @@ whatever retailers answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
+from pydantic import Field, StrictInt, model_validator
 
+from market.arena import languages, linked, phrases, seating
 from market.arena.buyers import fitted
+from market.arena.fields import (
+    Factor,
+    Model,
+    Name,
+    NotNegative,
+    Positive,
+    PositiveFactor,
+    Share,
+    Words,
+    exact,
+    round_half_up,
+)
+from market.arena.linked import LinkedMarket
+from market.arena.phrases import Text
+from market.arena.regulars import BuyerMemory
+from market.arena.supply import SupplyNoise, offered
+from market.extensions import extension
 
 #: Highest price of sale where the rules set no cap, whole money.
 MOST_PRICE = 10**12
@@ -21,19 +39,8 @@ MOST_FUNDS = 10**15
 #: More money or goods never change hands in an episode.
 MOST_TRADE = 2**62
 
-Positive = Annotated[StrictInt, Field(gt=0, le=10**9)]
-NotNegative = Annotated[StrictInt, Field(ge=0, le=10**9)]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Factor = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
-PositiveFactor = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
-Name = Annotated[str, Field(min_length=1, max_length=64)]
-Words = Annotated[str, Field(min_length=1, max_length=500)]
-
-
-class Model(BaseModel):
-    """Base of the arena's configuration: immutable, and unknown keys are mistakes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+#: A part of a mixture: its weight, and the ends of a uniform draw in multiples of base.
+Part = tuple[PositiveFactor, Factor, Factor]
 
 
 class Item(Model):
@@ -60,6 +67,8 @@ class Persona(Model):
     """The words that a slogan is compared with."""
     rho: Share | None = None
     """Patience of this persona alone; the market's `attention.rho` where not given."""
+    demand: Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)] = extension(1.0)
+    """Units that such a buyer wants, relative to those of other personas."""
 
 
 class Attention(Model):
@@ -110,6 +119,8 @@ class ArenaRules(Model):
     """What the supplier offers each step."""
     supply_scale: PositiveFactor = 1.0
     """Multiplies every quantity; demand follows."""
+    supply_noise: SupplyNoise | None = extension()
+    """How far offers depart from these quantities; null for the same offers each step."""
     personas: Annotated[Mapping[Name, Persona], Field(min_length=1)]
     """The kinds of buyers."""
     buyers: Positive = 200
@@ -122,10 +133,16 @@ class ArenaRules(Model):
     """Whether each buyer's persona is drawn alone or the shares are met as closely as possible."""
     tier_affinity: Mapping[Name, Mapping[Name, Factor]] | None = None
     """For each persona and tier, how much it favours the tier over its share of supply."""
-    willingness_to_pay: Mapping[Name, tuple[Factor, Factor]] | None = None
-    """For each persona, the bounds of a uniform draw per buyer in multiples of the base price."""
+    willingness_to_pay: (
+        Mapping[Name, tuple[Factor, Factor] | Annotated[tuple[Part, ...], Field(min_length=1)]]
+        | None
+    ) = None
+    """For each persona, the bounds of a uniform draw per buyer in multiples of the base price; or a
+    mixture of such draws, a list of weight and bounds."""
     attention: Attention = Attention()
     """Attention of buyers."""
+    buyer_memory: BuyerMemory | None = extension()
+    """How buyers return and remember retailers; null for strangers in each step."""
 
     funds_alpha: PositiveFactor = 1.5
     """Initial funds of a retailer, as a multiple of the supply's base value per retailer."""
@@ -161,12 +178,31 @@ class ArenaRules(Model):
     """Whether a retailer learns how many buyers considered it."""
     rival_text: Literal["shown", "hidden"] = "shown"
     """Whether retailers read each other's slogans."""
+    language: Name = extension("en")
+    """Language of prompts."""
+    texts: Mapping[Name, Mapping[Name, Text]] | None = extension()
+    """Own words of prompts, over those of the language: by section and name of the phrase, one text
+    or one per wording."""
     stockless_offers: Literal["refused", "allowed"] = "refused"
     """Whether an item not held may be priced, and its retailer be considered for it."""
     retail: Literal["market", "induced"] = "market"
     """Sell to buyers, or redeem stock at private values: the auction alone."""
     induced: Induced | None = None
     """The private values; given exactly with `retail: induced`."""
+
+    markets: Mapping[Name, LinkedMarket] | None = extension()
+    """Linked markets, in each of which every item is a good of its own; null for one market."""
+    transport: Factor = extension(0.0)
+    """Cost of moving a unit from one market to another, as a fraction of the item's base price
+    (half up)."""
+    entry: Mapping[Name, Positive] | None = extension()
+    """Step at which seats enter the market, by the id of a seat or the name of a retailer; others
+    are there from the first."""
+    exit: Literal["none", "voluntary"] = extension("none")
+    """Whether a retailer may sell off its stock and leave."""
+    owners: Mapping[Name, Annotated[tuple[Name, ...], Field(min_length=1)]] | None = extension()
+    """For each owner of several seats, their ids or the names of its retailers; others own
+    themselves."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -185,21 +221,36 @@ class ArenaRules(Model):
                     raise ValueError(f"tier_affinity.{persona}: at least one tier must be wanted")
         if self.willingness_to_pay is not None:
             _same_keys("willingness_to_pay", self.willingness_to_pay, self.personas)
-            for persona, (low, high) in self.willingness_to_pay.items():
-                if low > high:
+            for persona in self.personas:
+                if any(low > high for _, low, high in self.limits(persona)):
                     raise ValueError(f"willingness_to_pay.{persona}: the low end is above the high")
+        if self.buyer_memory and self.persona_draw == "stratified":
+            raise ValueError(
+                "persona_draw: with `buyer_memory` personas stay from step to step, so shares hold "
+                "by chance alone; take `iid`"
+            )
         if self.retail == "market" and self.demand < self.buyers:
             raise ValueError(
                 f"buyers: {self.buyers} buyers cannot share {self.demand} wanted units; each "
                 "wants at least one"
             )
+        try:
+            languages.texts(self.language)
+        except ValueError as error:
+            raise ValueError(f"language: {error}") from error
+        if self.texts is not None:
+            phrases.check(self.texts)
         if (self.retail == "induced") != (self.induced is not None):
             raise ValueError("induced: is given exactly with `retail: induced`")
+        late = [name for name, step in (self.entry or {}).items() if step > self.steps]
+        if late:
+            raise ValueError(f"entry.{late[0]}: comes after the last step, {self.steps}")
+        linked.check(self)
         return self
 
     @model_validator(mode="after")
     def _playable(self) -> Self:
-        for item in self.items:
+        for item in linked.goods(self):
             cap = self.cap(item)
             if cap is not None and -(-item.base // self.tick) * self.tick > cap:
                 raise ValueError(
@@ -208,26 +259,36 @@ class ArenaRules(Model):
                 )
         if self.funds(1) > MOST_FUNDS:
             raise ValueError(f"funds_alpha: initial funds must not exceed {MOST_FUNDS}")
-        if max(sum(self.supply), self.demand) * self.steps * self._dearest() > MOST_TRADE:
+        if max(self._most_supply(), self.demand) * self.steps * self._dearest() > MOST_TRADE:
             raise ValueError(
                 "items: more money could change hands than 64 bits hold; set a lower price_cap, "
                 "fewer units or fewer steps"
             )
         if self.affinity is not None:
             try:
-                fitted(self.shares, self.supply, self.affinity)
+                fitted(self.wanted_shares, self.supply, self.affinity)
             except ValueError as error:
                 raise ValueError(f"tier_affinity: {error}") from error
         return self
 
     def quantity(self, item: Item) -> int:
-        """Units of an item offered each step, at least 1."""
+        """Units of an item offered each step, at least 1; with noise those of a mean delivery."""
         return max(1, round_half_up(item.quantity * exact(self.supply_scale)))
 
     @property
     def supply(self) -> list[int]:
-        """Units of each item offered each step."""
+        """Units of each item offered each step, or in a mean delivery."""
         return [self.quantity(item) for item in self.items]
+
+    def offers(self, seed: int, step: int) -> Mapping[str, int]:
+        """Units of each item that the supplier offers in a step of an episode."""
+        quantities = {item.item: self.quantity(item) for item in self.items}
+        return offered(self.supply_noise, seed, step, quantities)
+
+    def expected(self, item: Item) -> float:
+        """Units of an item offered on average, missed deliveries included."""
+        noise = self.supply_noise
+        return self.quantity(item) * (1 - noise.shock) if noise else self.quantity(item)
 
     @property
     def demand(self) -> int:
@@ -236,8 +297,26 @@ class ArenaRules(Model):
 
     @property
     def shares(self) -> list[float]:
-        """Share of each persona."""
+        """Share of each persona in the buyers."""
         return [persona.share for persona in self.personas.values()]
+
+    @property
+    def wanted_shares(self) -> list[float]:
+        """Share of each persona in the units wanted, up to a common factor."""
+        return [persona.share * persona.demand for persona in self.personas.values()]
+
+    @property
+    def appetites(self) -> list[float] | None:
+        """Units that a buyer of each persona wants, relatively; None where all want the same."""
+        wanted = [persona.demand for persona in self.personas.values()]
+        return wanted if len(set(wanted)) > 1 else None
+
+    def limits(self, persona: str) -> tuple[Part, ...]:
+        """What a persona is willing to pay, as a mixture; empty without limits."""
+        if self.willingness_to_pay is None:
+            return ()
+        given: Any = self.willingness_to_pay[persona]
+        return tuple(given) if isinstance(given[0], tuple) else ((1.0, *given),)
 
     @property
     def affinity(self) -> list[list[float]] | None:
@@ -251,6 +330,13 @@ class ArenaRules(Model):
     def decisions_per_seat(self) -> int:
         """Decisions of one retailer in an episode, if it stays solvent."""
         return self.steps * (self.bidding_rounds + (self.retail == "market"))
+
+    @property
+    def words(self) -> Mapping[str, Mapping[str, Any]] | None:
+        """Phrases of prompts, by section and name, that are not the English ones; None for none."""
+        shipped, own = languages.texts(self.language), self.texts or {}
+        sections = dict.fromkeys([*shipped, *own])
+        return {each: {**shipped.get(each, {}), **own.get(each, {})} for each in sections} or None
 
     def cap(self, item: Item) -> int | None:
         """The highest valid price of an item, a multiple of the tick; None without a cap."""
@@ -266,7 +352,8 @@ class ArenaRules(Model):
         """Initial funds of one of so many retailers."""
         if self.initial_funds is not None:
             return self.initial_funds
-        value = sum(self.quantity(item) * item.base for item in self.items)
+        market = linked.apart(self)
+        value = sum(market.quantity(item) * item.base for item in market.items)
         return round_half_up(exact(self.funds_alpha) * value / retailers)
 
     def resized(self, retailers: int, nominal: int, keep: Literal["market", "share"]) -> Self:
@@ -291,24 +378,30 @@ class ArenaRules(Model):
             changed["buyers"] = max(1, round_half_up(self.buyers * factor))
         return type(self).model_validate(self.model_dump() | changed)
 
+    def refuse_seats(self, seats: Sequence[str]) -> None:
+        """Hold the names of seats against all that a roster of the configuration may have.
+
+        Raises:
+            ValueError: If there is none of a name, or one has two, as `key: words`.
+        """
+        if wrong := seating.refused(self, seats):
+            raise ValueError(wrong)
+
+    def _most_supply(self) -> int:
+        """No step offers more units in all."""
+        units = sum(self.supply) + (len(linked.goods(self)) if self.markets else 0)
+        if self.supply_noise is None:
+            return units
+        return int(units * exact(self.supply_noise.most)) + len(self.items)
+
     def _dearest(self) -> int:
         """The most that a unit of anything may be asked, be worth or cost to keep."""
-        willingness = self.willingness_to_pay or {}
-        most = exact(max((high for _, high in willingness.values()), default=0.0))
+        ends = [high for persona in self.personas for _, _, high in self.limits(persona)]
+        most = exact(max(ends, default=0.0))
         return max(
             max(self.cap(item) or MOST_PRICE, int(item.base * most) + 1, self.holding(item))
-            for item in self.items
+            for item in linked.goods(self)
         )
-
-
-def exact(number: float) -> Decimal:
-    """The decimal that a person wrote, so that 0.95 x 1000 is 950."""
-    return Decimal(repr(number))
-
-
-def round_half_up(number: Decimal) -> int:
-    """The nearest whole number, halves up."""
-    return int((number + Decimal("0.5")) // 1)
 
 
 def _same_keys(where: str, given: Mapping[str, object], wanted: object) -> None:

@@ -8,10 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from market.arena import linked
 from market.arena.attention import considered, sizes, weights
 from market.arena.bounds import industry_bound_of
-from market.arena.buyers import Buyers, draw_buyers
+from market.arena.buyers import Buyers, draw_buyers, draw_personas
+from market.arena.locality import Runs, considered_at_home
+from market.arena.regulars import Arrivals, Clientele, Regulars
 from market.arena.rules import ArenaRules
 from market.arena.storefront import Storefront
 
@@ -60,6 +64,8 @@ class RetailOutcome:
         priced_out: Per item, units given up at a price above the buyer's limit.
         unserved: Per item, units for which no considered seller was left.
         limited: Whether buyers have limits.
+        repeats: Where buyers remember, purchases made where one of before was remembered well, and
+            all purchases; one is a buyer at a retailer, whatever the units.
     """
 
     seats: Mapping[str, SeatOutcome]
@@ -67,45 +73,74 @@ class RetailOutcome:
     priced_out: Sequence[int]
     unserved: Sequence[int]
     limited: bool
+    repeats: tuple[int, int] | None = None
 
-    def bound(self, rules: ArenaRules) -> float | None:
-        """Greatest possible gain of the step; None where buyers have no limits."""
+    def bound(self, rules: ArenaRules, offers: Mapping[str, int]) -> float | None:
+        """Greatest possible gain of a step with these offers; None where buyers have no limits."""
         if not self.limited:
             return None
         total = 0.0
         for index, item in enumerate(rules.items):
             own = self.buyers.item == index
             worths = np.repeat(self.buyers.limit[own], self.buyers.units[own]).tolist()
-            total += industry_bound_of(worths, rules.quantity(item), item.base)
+            total += industry_bound_of(worths, offers[item.item], item.base)
         return total
 
 
 class Selling:
-    """The retail side of an episode, step by step."""
+    """The retail side of an episode, step by step.
 
-    def __init__(self, rules: ArenaRules, seed: int) -> None:
+    Args:
+        rules: The market.
+        seed: Seed of the episode.
+        clientele: Where buyers remember, their places after an earlier step; none before the first.
+
+    Attributes:
+        clientele: Where buyers remember, their places after the last step that was sold.
+    """
+
+    def __init__(self, rules: ArenaRules, seed: int, clientele: Clientele | None = None) -> None:
         personas = rules.personas.values()
         willingness = rules.willingness_to_pay
         self._seed = seed
-        self._position = {item.item: index for index, item in enumerate(rules.items)}
+        goods = linked.goods(rules)
+        self._position = {item.item: index for index, item in enumerate(goods)}
+        self._homes = None if rules.markets is None else linked.homes(rules)
         self._sensitivities = [persona.sensitivity for persona in personas]
         self._patience = [rules.attention.rho if p.rho is None else p.rho for p in personas]
         self._attention = rules.attention
         self._limited = willingness is not None
-        #: Draws the buyers of a step.
-        self.buyers = partial(
+        self._draw = partial(
             draw_buyers,
             seed,
             demand=rules.demand,
             buyers=rules.buyers,
             shares=rules.shares,
             supply=rules.supply,
-            bases=[item.base for item in rules.items],
+            bases=[item.base for item in goods],
             willingness=None if willingness is None else [willingness[p] for p in rules.personas],
             affinity=rules.affinity,
             persona_draw=rules.persona_draw,
             item_draw=rules.item_draw,
+            appetites=rules.appetites,
+            homes=self._homes,
         )
+        self.clientele = clientele
+        self._regulars: Regulars | None = None
+        if rules.buyer_memory is not None:
+            newcomers = partial(draw_personas, seed, buyers=rules.buyers, shares=rules.shares)
+            self._regulars = Regulars(rules.buyer_memory, seed, rules.buyers, newcomers)
+            self.clientele = clientele or self._regulars.opening()
+
+    def buyers(self, step: int) -> Buyers:
+        """The buyers of a step."""
+        return self._come(step)[0]
+
+    def prepare(self) -> None:
+        """Load now what the first `sell` would hold everybody up for."""
+        from market.arena import retail  # numba: only where a market is run
+
+        retail.load()
 
     def sell(
         self,
@@ -124,10 +159,11 @@ class Selling:
         """
         from market.arena import retail  # numba: only where a market is run
 
-        buyers = self.buyers(step)
+        buyers, arrivals = self._come(step)
         personas, items = len(self._sensitivities), len(self._position)
         sellers = [seat for seat, front in fronts.items() if front.prices]
         sales = retail.Sales.none(items, len(sellers))
+        met_at: dict[str, NDArray[np.int8]] = {}
         if sellers:
             prices = np.zeros((items, len(sellers)), np.int64)
             held = np.zeros((items, len(sellers)), np.int64)
@@ -143,8 +179,18 @@ class Selling:
             )
             size = sizes(self._patience, self._attention.k_max, len(sellers))
             luck = retail.seller_luck(self._seed, step, sellers)
-            for span, seen in considered(self._seed, step, sellers, weight, size, buyers.persona):
-                retail.settle(buyers.part(span), seen, prices, held, luck, sales)
+            favour, visits = self._remembered(arrivals, sellers)
+            runs = (
+                considered(self._seed, step, sellers, weight, size, buyers.persona, favour=favour)
+                if self._homes is None
+                else self._at_home(step, sellers, weight, prices, buyers)
+            )
+            for span, seen in runs:
+                met = None if visits is None else visits[span]
+                retail.settle(buyers.part(span), seen, prices, held, luck, sales, met)
+            if visits is not None:
+                met_at = dict(zip(sellers, visits.T, strict=True))
+        repeats = self._remember(arrivals, buyers, met_at)
         counts = np.bincount(buyers.persona, minlength=personas).tolist()
         return RetailOutcome(
             seats=_seat_outcomes(fronts, sellers, self._position, sales, similarities, counts),
@@ -152,7 +198,73 @@ class Selling:
             priced_out=sales.priced_out.tolist(),
             unserved=sales.unserved.tolist() if sellers else wanted(buyers, items),
             limited=self._limited,
+            repeats=repeats,
         )
+
+    def _at_home(
+        self,
+        step: int,
+        sellers: Sequence[str],
+        weight: NDArray[np.float64],
+        prices: NDArray[np.int64],
+        buyers: Buyers,
+    ) -> Runs:
+        """Whom buyers consider in their own markets."""
+        markets = len(self._homes or ())
+
+        def draw(among: NDArray[np.intp]) -> Runs:
+            size = sizes(self._patience, self._attention.k_max, len(among))
+            own = [sellers[index] for index in among]
+            return considered(self._seed, step, own, weight[among], size, buyers.persona)
+
+        offered: NDArray[np.bool_] = prices.reshape(-1, markets, len(sellers)).max(axis=0) > 0
+        return considered_at_home(draw, offered, buyers.item % markets)
+
+    def before(self, step: int) -> Clientele | None:
+        """Where buyers remember, their places as a step finds them."""
+        if self._regulars is not None and self.clientele is not None:
+            self.clientele = self._regulars.before(self.clientele, step)
+        return self.clientele
+
+    def meet(self, step: int, sellers: Sequence[str]) -> tuple[Buyers, NDArray[np.float64] | None]:
+        """The buyers of a step and what they think of sellers, as a factor on their weights.
+
+        Returns:
+            The buyers, and factors of shape (sellers, buyers); None where nobody remembers.
+        """
+        buyers, arrivals = self._come(step)
+        return buyers, self._remembered(arrivals, sellers)[0]
+
+    def _come(self, step: int) -> tuple[Buyers, Arrivals | None]:
+        """The buyers of a step and, where they remember, which of them return."""
+        clientele = self.before(step)
+        if self._regulars is None or clientele is None:
+            return self._draw(step), None
+        arrivals = self._regulars.arrivals(clientele, step)
+        personas = self._regulars.personas(clientele, arrivals)
+        return self._draw(step, personas=personas), arrivals
+
+    def _remembered(
+        self, arrivals: Arrivals | None, sellers: Sequence[str]
+    ) -> tuple[NDArray[np.float64] | None, NDArray[np.int8] | None]:
+        """What buyers think of sellers, and where to write what they meet; None for strangers."""
+        if self._regulars is None or self.clientele is None or arrivals is None:
+            return None, None
+        favour = self._regulars.favour(self.clientele, arrivals, sellers)
+        return favour, np.zeros((favour.shape[1], len(sellers)), np.int8)
+
+    def _remember(
+        self,
+        arrivals: Arrivals | None,
+        buyers: Buyers,
+        visits: Mapping[str, NDArray[np.int8]],
+    ) -> tuple[int, int] | None:
+        """Keep what buyers who may return met; gives `RetailOutcome.repeats`."""
+        if self._regulars is None or self.clientele is None or arrivals is None:
+            return None
+        repeats = self._regulars.repeats(self.clientele, arrivals, visits)
+        self.clientele = self._regulars.after(self.clientele, arrivals, buyers.persona, visits)
+        return repeats
 
 
 def wanted(buyers: Buyers, items: int) -> list[int]:

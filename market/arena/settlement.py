@@ -20,9 +20,10 @@ def book_awards(books: Books, cleared: Round) -> None:
     for seat, lines in cleared.lines.items():
         tally = books.accounts[seat].tally
         tally.bid_units, tally.bid_value = bid_volume(lines, bases)
-        for line, award in zip(lines, cleared.clearing.awards[seat], strict=True):
-            if award.units:
-                books.procure(seat, position[line.item], award.units, award.paid)
+        awards = zip(lines, cleared.clearing.awards[seat], strict=True)
+        books.procure_all(
+            seat, [(position[line.item], units, paid) for line, (units, paid) in awards if units]
+        )
 
 
 def book_redemption(books: Books, values: Mapping[str, Mapping[str, int]], units_each: int) -> None:
@@ -37,22 +38,26 @@ def book_redemption(books: Books, values: Mapping[str, Mapping[str, int]], units
 def book_sales(books: Books, outcome: RetailOutcome, fronts: Mapping[str, Storefront]) -> Costs:
     """Book what retail brought, and return what the goods had cost."""
     costs = {}
+    items = [item.item for item in books.items]
     for seat, sold in outcome.seats.items():
         tally = books.accounts[seat].tally
         tally.attempts, tally.failed = sold.attempts, sold.failed
         tally.match_sum, tally.match_buyers = sold.match_sum, sold.match_buyers
         prices = fronts[seat].prices
-        for index, offer in sold.offers.items():
-            tally.asked += offer.asked
-            if offer.sold:
-                revenue = offer.sold * prices[books.items[index].item]
-                costs[seat, index] = books.sell(seat, index, offer.sold, revenue)
+        tally.asked += sum([asked for asked, _, _ in sold.offers.values()])
+        goods = [
+            (index, units, units * prices[items[index]])
+            for index, (_, units, _) in sold.offers.items()
+            if units
+        ]
+        for (index, _, _), cost in zip(goods, books.sell_all(seat, goods), strict=True):
+            costs[seat, index] = cost
     return costs
 
 
 def book_costs(books: Books, holding: Sequence[int], fixed: int) -> None:
     """Charge everybody in the market for its stock, at a cost per unit of each item, and more."""
     for seat, account in books.accounts.items():
-        if account.solvent:
+        if account.inside:
             due = sum(units * cost for units, cost in zip(account.units, holding, strict=True))
             books.charge(seat, due, fixed)

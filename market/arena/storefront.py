@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from market.arena.auction import NAME_KEPT, whole
 from market.arena.rules import MOST_PRICE
@@ -101,9 +102,14 @@ def clean_slogan(text: str, words: int) -> tuple[str, tuple[SloganNote, ...]]:
 
     The words stay the agent's own: rivals' prompts and pages quote and escape them besides.
     """
+    return _cleaned(text[: 20 * SLOGAN_CHARACTERS], words)
+
+
+@lru_cache(maxsize=512)
+def _cleaned(text: str, words: int) -> tuple[str, tuple[SloganNote, ...]]:
+    """As `clean_slogan`; retailers repeat themselves."""
     notes = []
-    bounded = text[: 20 * SLOGAN_CHARACTERS]
-    parts = bounded.split()
+    parts = text.split()
     shown = " ".join(parts)
     if not shown.isascii() or not shown.isprintable():
         visible = "".join(c for c in shown if unicodedata.category(c) not in ("Cc", "Cf", "Cs"))

@@ -7,15 +7,37 @@ their bids unless the feedback is `full`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
-from market.arena.auction import Clearing, Line, Reason
+from market.arena import linked
+from market.arena.auction import Award, Clearing, Line, Reason
 from market.arena.books import Account
-from market.arena.rules import ArenaRules, Item, Salvage
+from market.arena.linked import Roads
+from market.arena.rules import ArenaRules, Salvage
 from market.environment import Form, Json
 
+#: Most retailers of one's owner that are seen, and most lines of the last bid of each.
+SISTERS_SHOWN = 20
+SISTER_LINES_SHOWN = 20
+#: The objective of retailers that have owners.
+OWNER_PROFIT = "owner profit"
 
-def public_rules(rules: ArenaRules, retailers: int) -> Mapping[str, Json]:
-    """`observation.rules`: the game as every retailer knows it."""
+
+def public_rules(
+    rules: ArenaRules,
+    retailers: int,
+    roads: Roads | None = None,
+    entries: Mapping[str, int] = MappingProxyType({}),
+) -> Mapping[str, Json]:
+    """`observation.rules`: the game as every retailer knows it.
+
+    Args:
+        rules: The rules.
+        retailers: How many seats there are.
+        roads: The linked markets, whose goods the items are; None for one market.
+        entries: The step at which each seat enters.
+    """
     terminal = rules.terminal_stock
     induced = rules.induced
     return {
@@ -53,10 +75,33 @@ def public_rules(rules: ArenaRules, retailers: int) -> Mapping[str, Json]:
         "retail": rules.retail,
         "redeemable_units": induced.units if induced else None,
         "objective": "profit",
+        **_extensions(rules, roads, entries),
     }
 
 
-def answer_forms(rules: ArenaRules) -> Mapping[str, Form]:
+def _extensions(
+    rules: ArenaRules, roads: Roads | None, entries: Mapping[str, int]
+) -> dict[str, Json]:
+    """What is told of extensions, of those only that are on."""
+    told: dict[str, Json] = dict(linked.told(roads)) if roads else {}
+    if rules.entry:
+        later = sorted(step for step in entries.values() if step > 1)
+        told["entry"] = {str(step): later.count(step) for step in later}
+    if rules.exit != "none":
+        told["exit"] = rules.exit
+    if rules.owners:
+        told["objective"] = OWNER_PROFIT
+    noise = rules.supply_noise
+    if noise is not None:
+        told["supply_noise"] = {"variation": noise.variation, "shock": noise.shock}
+    if rules.buyer_memory is not None:
+        told["returning_buyers"] = True
+    if texts := rules.words:
+        told["texts"] = texts
+    return told
+
+
+def answer_forms(rules: ArenaRules, roads: Roads | None = None) -> Mapping[str, Form]:
     """The forms of a bid, a selling answer, and an answer about similarities."""
     integer = {"type": "integer"}
     first = rules.items[0]
@@ -66,13 +111,13 @@ def answer_forms(rules: ArenaRules) -> Mapping[str, Form]:
         "required": ["item", "quantity", "price"],
         "additionalProperties": False,
     }
-    bid = {
+    bid: dict[str, Any] = {
         "type": "object",
         "properties": {"bids": {"type": "array", "items": line}},
         "required": ["bids"],
         "additionalProperties": False,
     }
-    sell = {
+    sell: dict[str, Any] = {
         "type": "object",
         "properties": {
             "prices": {"type": "object", "additionalProperties": integer},
@@ -81,6 +126,10 @@ def answer_forms(rules: ArenaRules) -> Mapping[str, Form]:
         "required": ["prices", "slogan"],
         "additionalProperties": False,
     }
+    if rules.exit == "voluntary":
+        bid["properties"]["exit"] = {"type": "boolean"}
+    if roads:
+        sell["properties"]["ship"] = _shipments()
     row = {
         "type": "array",
         "items": {"type": "integer", "minimum": -1_000_000, "maximum": 1_000_000},
@@ -104,20 +153,20 @@ def answer_forms(rules: ArenaRules) -> Mapping[str, Form]:
     }
 
 
-def offers(rules: ArenaRules) -> list[Json]:
-    """What the supplier offers in a step."""
+def offers(rules: ArenaRules, quantities: Mapping[str, int]) -> list[Json]:
+    """What the supplier offers in a step, of which the quantities are given."""
     return [
-        {"item": item.item, "quantity": rules.quantity(item), "base": item.base}
+        {"item": item.item, "quantity": quantities[item.item], "base": item.base}
         for item in rules.items
     ]
 
 
-def stock(account: Account, items: Sequence[Item]) -> dict[str, Json]:
-    """A retailer's own stock: units held and what they cost in all."""
+def stock(account: Account, items: Sequence[str]) -> dict[str, Json]:
+    """A retailer's own stock of the items: units held and what they cost in all."""
     return {
-        item.item: {"units": account.units[index], "cost": account.cost[index]}
-        for index, item in enumerate(items)
-        if account.units[index]
+        item: {"units": units, "cost": cost}
+        for item, units, cost in zip(items, account.units, account.cost, strict=True)
+        if units
     }
 
 
@@ -125,15 +174,32 @@ def bid_feedback(lines: Sequence[Line], seat: str, clearing: Clearing) -> list[J
     """What became of a retailer's own lines."""
     return [
         {
-            "item": line.item,
-            "quantity": line.quantity,
-            "price": line.price,
-            "awarded": award.units,
-            "paid": award.paid,
-            "reason": line.reason,
+            "item": item,
+            "quantity": quantity,
+            "price": price,
+            "awarded": awarded,
+            "paid": paid,
+            "reason": None if reason is None else reason.value,
         }
-        for line, award in zip(lines, clearing.awards[seat], strict=True)
+        for (item, quantity, price, _, reason), (awarded, paid) in zip(
+            lines, clearing.awards[seat], strict=True
+        )
     ]
+
+
+def sister(
+    account: Account, items: Sequence[str], lines: Sequence[Line], clearing: Clearing | None
+) -> dict[str, Json]:
+    """What a retailer sees of another one of its owner: books, and the last bid that settled.
+
+    Lines on unknown items are left out, as an item's name would be words, and owners send none.
+    """
+    seen = _seen_lines(lines, clearing.awards[account.seat]) if clearing and lines else []
+    return {
+        "funds": account.funds,
+        "stock": stock(account, items),
+        "bids": seen[:SISTER_LINES_SHOWN],
+    }
 
 
 def clearing_view(clearing: Clearing) -> dict[str, Json]:
@@ -155,17 +221,26 @@ def all_bids(
 
     An unknown item's name is its author's own words, which is no way to speak to rivals.
     """
-    shown = {
-        names[seat]: [
-            {
-                "item": line.item,
-                "quantity": line.quantity,
-                "price": line.price,
-                "awarded": award.units,
-            }
-            for line, award in zip(own, clearing.awards[seat], strict=True)
-            if line.reason is not Reason.UNKNOWN_ITEM
-        ]
-        for seat, own in lines.items()
-    }
+    shown = {names[seat]: _seen_lines(own, clearing.awards[seat]) for seat, own in lines.items()}
     return dict(sorted(shown.items()))
+
+
+def _seen_lines(lines: Sequence[Line], awards: Sequence[Award]) -> list[Json]:
+    """Lines of somebody else on items there are, and what they won."""
+    return [
+        {"item": item, "quantity": quantity, "price": price, "awarded": award.units}
+        for (item, quantity, price, _, reason), award in zip(lines, awards, strict=True)
+        if reason is not Reason.UNKNOWN_ITEM
+    ]
+
+
+def _shipments() -> dict[str, Json]:
+    """The form of goods to be moved between linked markets."""
+    text = {"type": "string"}
+    line = {
+        "type": "object",
+        "properties": {"item": text, "from": text, "to": text, "quantity": {"type": "integer"}},
+        "required": ["item", "from", "to", "quantity"],
+        "additionalProperties": False,
+    }
+    return {"type": "array", "items": line}

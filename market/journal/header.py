@@ -26,8 +26,9 @@ class ConfigChangedError(JournalError):
         keys: Where they differ, such as `rules.steps` or `retailers[2].policy`.
     """
 
-    def __init__(self, path: Path, keys: tuple[str, ...]) -> None:
-        super().__init__(f"{path} was begun with other values of {', '.join(keys)}")
+    def __init__(self, path: Path, keys: tuple[str, ...], hint: str = "") -> None:
+        mend = f"; {hint}" if hint else ""
+        super().__init__(f"{path} was begun with other values of {', '.join(keys)}{mend}")
         self.keys = keys
 
 

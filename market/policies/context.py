@@ -39,6 +39,9 @@ ANSWER_SHARE = 4
 #: Characters of notes per token, at the least.
 NOTE_CHARACTERS = 3
 
+#: Begins a prompt in which notes are shown.
+NOTED = 'Your own notes, of step {step}: "{notes}"'
+
 #: Stands in an example where notes may be written.
 EXAMPLE_NOTES = "what to remember"
 
@@ -112,13 +115,13 @@ class Context:
         return clipped(clean(notes, self.characters), tokens // PROMPT_SHARE)
 
 
-def noted(history: History) -> str:
+def noted(history: History, line: str = NOTED) -> str:
     """The newest notes of a history as a line of a prompt; empty if there are none."""
     for decision, given in reversed(history):
         notes = notes_of(given) if isinstance(given, Answer) else ""
         if notes:
             # Cleaned when they were kept, so nothing in them can close the quote.
-            return f'Your own notes, of step {decision.step}: "{notes}"'
+            return line.format(step=decision.step, notes=notes)
     return ""
 
 

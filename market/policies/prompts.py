@@ -116,20 +116,24 @@ def answered(given: Answer | NoAction) -> list[Message]:
     return [Message("assistant", f"{notes}\n{own(given.action)}" if notes else own(given.action))]
 
 
-def told(conversation: Sequence[Message], text: str) -> list[Message]:
+def told(conversation: Sequence[Message], text: str, no_answer: str = NO_ANSWER) -> list[Message]:
     """A conversation with one more text of the user, so that roles take turns."""
     if conversation[-1].role != "user":
         return [*conversation, Message("user", text)]
-    joined = f"{conversation[-1].content}\n\n{NO_ANSWER}\n{text}"
+    joined = f"{conversation[-1].content}\n\n{no_answer}\n{text}"
     return [*conversation[:-1], Message("user", joined)]
 
 
-def joined(conversation: Sequence[Message], groups: Sequence[Sequence[Message]]) -> list[Message]:
+def joined(
+    conversation: Sequence[Message],
+    groups: Sequence[Sequence[Message]],
+    no_answer: str = NO_ANSWER,
+) -> list[Message]:
     """A conversation with groups of messages after it, so that roles take turns."""
     whole = list(conversation)
     for message in (message for group in groups for message in group):
         if message.role == "user":
-            whole = told(whole, message.content)
+            whole = told(whole, message.content, no_answer)
         else:
             whole.append(message)
     return whole

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from market.language import Message
 
@@ -24,22 +25,28 @@ RUN = 2
 #: Percentage added: names and rare words take more tokens than their length tells.
 SAFETY = 5
 
-_PIECES = re.compile(r"(?P<word>[A-Za-z]+)|(?P<run>[!-/:-@\[-`{-~]+)|(?P<one>\d|\n| (?=\d)|  +)")
+#: One match is one token: a regular expression counts ten times as fast as Python does.
+_PIECES = re.compile(rf"[A-Za-z]{{1,{WORD}}}|[!-/:-@\[-`{{-~]{{1,{RUN}}}|\d|\n| (?=\d)|  +")
 _WIDE = re.compile(r"[^\x00-\x7f]+")
+
+
+#: Longest text whose estimate is remembered: a line that many seats are told.
+LINE = 400
 
 
 def estimate_tokens(text: str) -> int:
     """Estimate the tokens of a text, rather too many than too few."""
-    tokens = sum(len(wide.encode("utf-8", "replace")) for wide in _WIDE.findall(text))
-    for piece in _PIECES.finditer(text):
-        size = piece.end() - piece.start()
-        if piece.lastgroup == "word":
-            tokens += -(-size // WORD)
-        elif piece.lastgroup == "run":
-            tokens += -(-size // RUN)
-        else:
-            tokens += 1
+    return _line_tokens(text) if len(text) <= LINE else _tokens(text)
+
+
+def _tokens(text: str) -> int:
+    tokens = len(_PIECES.findall(text))
+    if not text.isascii():
+        tokens += sum(len(wide.encode("utf-8", "replace")) for wide in _WIDE.findall(text))
     return -(-tokens * (100 + SAFETY) // 100)
+
+
+_line_tokens = lru_cache(maxsize=2**13)(_tokens)
 
 
 def estimate_messages(messages: Iterable[Message]) -> int:

@@ -9,6 +9,7 @@ close the quote. No list of forbidden phrases is kept: such lists are never comp
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 
@@ -26,12 +27,16 @@ _UNSEEN = frozenset(
     map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0))
 ) | frozenset(map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 _SWAPPED = {"<": "‹", ">": "›", "[": "(", "]": ")", '"': "'", "`": "'"}
+#: A text that is shown as it is: what can be printed of ASCII, but for what is swapped.
+_PLAIN = re.compile(r"[ !#-;=?-Z\\^_a-~]*")
 
 
 def clean(text: str, limit: int = LIMIT) -> str:
     """One visible line of at most `limit` characters; a cut is shown by a final `…`."""
     # Only a stretch of a long text is looked at, so that hostile length costs nothing.
-    seen = "".join(map(_shown, text[: 4 * limit]))
+    seen = text[: 4 * limit]
+    if not _PLAIN.fullmatch(seen):
+        seen = "".join(map(_shown, seen))
     line = " ".join(seen.split())
     if len(line) <= limit and len(text) <= 4 * limit:
         return line

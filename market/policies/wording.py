@@ -31,6 +31,10 @@ class Wording:
         self._phrases = phrases
         self._number = number
 
+    def text(self, phrase: str) -> str:
+        """A phrase with its braces."""
+        return self._phrases[phrase][self._number]
+
     def __call__(self, phrase: str, **facts: object) -> str:
         """A phrase with its facts filled in. Facts are never read as phrases themselves."""
         return self._phrases[phrase][self._number].format(**facts)

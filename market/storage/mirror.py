@@ -12,14 +12,17 @@ durable is lost with a machine.
     ...                                  play with `storage=mirror`
     mirror.publish()                     what was made beside the records
 
-Nobody can tell whether a writer elsewhere still lives, so nobody is refused: the latest writer
-takes over, and an earlier one stops before it sends anything more. Any of fsspec's stores will do
+Nobody can be sure whether a writer elsewhere still lives, so nobody is refused: the latest writer
+takes over, and an earlier one stops before it sends anything more. For who only looks, a writer
+shows now and then that it lives (`beat`). Any of fsspec's stores will do
 whose objects appear whole or not at all; each but the built-in ones needs its own package (`s3fs`,
 `gcsfs`, ...).
 """
 
 from __future__ import annotations
 
+import math
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -65,7 +68,7 @@ class Mirror:
 
     def take(self) -> None:
         """Become the writer."""
-        self.put(_WRITER, self._me)
+        self.put(_WRITER, self._me + b" %d" % time.time())
 
     def check(self) -> None:
         """Make sure that nobody else became the writer.
@@ -73,8 +76,21 @@ class Mirror:
         Raises:
             LockedError: If somebody did.
         """
-        if self._content(_WRITER) != self._me:
+        if (self._content(_WRITER) or b"").partition(b" ")[0] != self._me:
             raise LockedError(f"{self.url} was taken over by another writer")
+
+    def beat(self, *, over: bool = False) -> None:
+        """Show that the writer lives, by the time of day; or that it is over.
+
+        Where somebody else took over, nothing is shown.
+        """
+        if (self._content(_WRITER) or b"").partition(b" ")[0] == self._me:
+            self.put(_WRITER, self._me if over else self._me + b" %d" % time.time())
+
+    def silence(self) -> float:
+        """Seconds since the writer showed that it lives; infinite for one that is over, or none."""
+        shown = (self._content(_WRITER) or b"").partition(b" ")[2]
+        return max(0.0, time.time() - int(shown)) if shown.isdigit() else math.inf
 
     def fetch(self) -> None:
         """Bring the records and all else that is at the URL into the folder.

@@ -12,9 +12,9 @@ import pytest
 from market import registry, tables
 from market.calls import CallLog, CallRecord, Outcome
 from market.environment import OUTSIDE, Event
-from market.journal import JournalError, read
+from market.journal import read
 from market.language import Message, Reply, Usage
-from market.tables import COMMON, describe, schema, write_tables
+from market.tables import COMMON, Written, describe, schema, write_tables
 from tests.lemonade import EVENTS, Called, Day
 from tests.market.recorded import config, record
 
@@ -37,7 +37,7 @@ def rows(run: Path, table: str) -> list[dict[str, Any]]:
 
 
 def test_every_event_class_is_a_table_and_so_are_decisions_results_and_calls(run: Path) -> None:
-    counts = write_tables(run)
+    counts = write_tables(run).rows
     assert counts.keys() == {"called", "days", "decisions", "results", "calls"}
     for name, count in counts.items():
         table = pq.read_table(run / "tables" / f"{name}.parquet")
@@ -157,26 +157,31 @@ def test_calls_carry_what_they_took_and_no_text(run: Path) -> None:
 def test_rows_are_written_in_groups_so_that_memory_is_bounded(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counts = write_tables(run)
+    counts = write_tables(run).rows
     whole = {name: rows(run, name) for name in counts}
     monkeypatch.setattr(tables, "ROW_GROUP", 5)
-    assert write_tables(run) == counts
+    assert write_tables(run).rows == counts
     assert pq.ParquetFile(run / "tables" / "days.parquet").num_row_groups == 3
     assert {name: rows(run, name) for name in counts} == whole
 
 
-def test_a_damaged_journal_leaves_the_earlier_tables_as_they_were(run: Path) -> None:
-    write_tables(run)
-    before = {path: path.read_bytes() for path in (run / "tables").iterdir()}
+def test_an_episode_whose_records_are_damaged_is_left_out_and_named(run: Path) -> None:
+    whole = {name: rows(run, name) for name in write_tables(run).rows}
     journal = run / "episodes" / "e1" / "journal.jsonl"
     journal.write_bytes(journal.read_bytes().replace(b'"turn":1', b'"turn":2', 1))
-    with pytest.raises(JournalError, match="line 3"):
-        write_tables(run)
-    assert {path: path.read_bytes() for path in (run / "tables").iterdir()} == before
+    written = write_tables(run)
+    assert list(written.left_out) == ["e1"]
+    assert "line 3" in written.left_out["e1"]
+    for name, before in whole.items():
+        kept = [row for row in before if row["episode"] != "e1"]
+        assert rows(run, name) == kept
+        assert written.rows[name] == len(kept)
+    (run / "episodes" / "e0" / "calls.jsonl").write_text("no record\n")
+    assert list(write_tables(run).left_out) == ["e0", "e1"]
 
 
 def test_a_run_without_episodes_has_no_tables(tmp_path: Path) -> None:
-    assert write_tables(tmp_path) == {}
+    assert write_tables(tmp_path) == Written({}, {})
 
 
 def test_the_tables_of_every_environment_are_well_formed() -> None:

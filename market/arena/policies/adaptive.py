@@ -79,7 +79,9 @@ class Adaptive(LearnedBids):
         if market is None:
             return
         self.response.observe(market, self.wares, self.retailers)
-        sales = observation.private["last"]["sold"]
+        # Who has just entered knows the market's last step, but had none of its own.
+        last = observation.private["last"]
+        sales = last["sold"] if last else {}
         for item, held in self.held.items():
             sold = sales[item]["units"] if item in sales else 0
             self.target[item] = held * self.growth if sold >= held else max(1.0, sold)
@@ -96,15 +98,20 @@ class Adaptive(LearnedBids):
     def _best(self, ware: Ware, cost: float, stock: float) -> tuple[float, float]:
         """The multiple of base that earns most above a unit's cost, and the units it sells."""
         top = self.highest if ware.cap is None else min(self.highest, ware.cap / ware.base)
-        best, most = (top, 0.0), 0.0
+        base, share = ware.base, self._share(ware)
+        best, best_units, most = top, 0.0, 0.0
         for multiple, shares in zip(
             self.response.multiples, self.response.expected(ware.tier), strict=True
         ):
-            units = min(shares * self._share(ware), stock)
-            gain = (multiple * ware.base - cost) * units
-            if multiple <= top and gain > most:
-                best, most = (multiple, units), gain
-        return best
+            if multiple > top:
+                break
+            units = shares * share
+            if units > stock:
+                units = stock
+            gain = (multiple * base - cost) * units
+            if gain > most:
+                best, best_units, most = multiple, units, gain
+        return best, best_units
 
     def _kept(self, ware: Ware, cost: int) -> float:
         """What a unit not sold is worth: a bid saved in the next step, or its terminal value."""

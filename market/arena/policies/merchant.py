@@ -32,13 +32,14 @@ class Merchant(Script):
         """Fill stock up to what is wanted of each item."""
         stock = decision.observation.private["stock"]
         retailers = decision.observation.rules["retailers"]
-        return plans.order(
-            decision,
-            [
-                (item, self.wanted(ware, retailers) - plans.units(stock, item), self.offer(ware))
-                for item, ware in self.wares.items()
-            ],
-        )
+        lines = []
+        for item, ware in self.wares.items():
+            quantity = self.wanted(ware, retailers)
+            if item in stock:
+                quantity -= stock[item]["units"]
+            if quantity > 0:
+                lines.append((item, quantity, self.offer(ware)))
+        return plans.order(decision, lines)
 
     def prices(self, decision: Decision) -> dict[str, int]:
         """Price everything held."""

@@ -34,7 +34,8 @@ class Ware(NamedTuple):
 
     def bid(self, price: float) -> int:
         """The highest valid bid not above a price; the lowest valid one if there is none."""
-        return self._clamp(price, -(-self.base // self.tick) * self.tick)
+        tick = self.tick
+        return self._clamp(price, -(-self.base // tick) * tick)
 
     def ask(self, price: float) -> int:
         """The highest valid price of sale not above a price; one tick if there is none."""
@@ -57,22 +58,36 @@ class Ware(NamedTuple):
         return -(-self.quantity // retailers)
 
     def _clamp(self, price: float, low: int) -> int:
-        on_tick = max(low, int(price) // self.tick * self.tick)
-        return on_tick if self.cap is None or on_tick <= self.cap else self.cap
+        tick, cap = self.tick, self.cap
+        on_tick = int(price) // tick * tick
+        if on_tick < low:
+            on_tick = low
+        return on_tick if cap is None or on_tick <= cap else cap
 
 
-def wares(observation: Observation) -> dict[str, Ware]:
+def wares(observation: Observation) -> Mapping[str, Ware]:
     """Every item with this step's offer, from the observation of a step's first bidding round.
 
     An item of the rules that is not offered this step has quantity 0.
     """
-    rules = observation.rules
+    global _last
+    rules, offers = observation.rules, observation.public["offers"]
+    if _last[0] is not rules or _last[1] is not offers:
+        _last = rules, offers, _wares(rules, offers)
+    return _last[2]
+
+
+#: Rules and offers, and what was made of them: the seats of one process are shown the same ones.
+_last: tuple[Any, Any, Mapping[str, Ware]] = None, None, {}
+
+
+def _wares(rules: Mapping[str, Json], offers: list[Json]) -> Mapping[str, Ware]:
     tick = rules["tick"]
-    offers = {offer["item"]: offer for offer in observation.public["offers"]}
+    offered = {offer["item"]: offer for offer in offers}
     out = {}
     for item in rules["items"]:
         name = item["item"]
-        offer = offers.get(name)
+        offer = offered.get(name)
         quantity, base = (offer["quantity"], offer["base"]) if offer else (0, item["base"])
         out[name] = Ware(
             name, item["tier"], quantity, base, item["cap"], tick, item["holding_cost"]

@@ -33,24 +33,40 @@ class Response:
         self.multiples = [1 + WIDTH * k for k in range(last + 1)]
         self._believed = [1 - k / last for k in range(last + 1)]
         self._seen: dict[str, tuple[list[float], list[int]]] = {}
+        self._expected: dict[str, list[float]] = {}
 
     def observe(
         self, market: Mapping[str, Json], wares: Mapping[str, Ware], retailers: int
     ) -> None:
         """Add a step of public history."""
         last = len(self.multiples) - 1
+        of = {
+            item: (*self._of(ware.tier), ware.base, ware.share(retailers) or 1)
+            for item, ware in wares.items()
+        }
         for shop in market["retailers"].values():
+            sold = shop["sold"]
             for item, price in shop["prices"].items():
-                ware = wares[item]
-                shares, offers = self._of(ware.tier)
-                k = min(max(round((price / ware.base - 1) / WIDTH), 0), last)
-                shares[k] += shop["sold"].get(item, 0) / (ware.share(retailers) or 1)
+                shares, offers, base, share = of[item]
+                k = round((price / base - 1) / WIDTH)
+                if k < 0:
+                    k = 0
+                elif k > last:
+                    k = last
+                shares[k] += sold.get(item, 0) / share
                 offers[k] += 1
+        self._expected.clear()
 
     def expected(self, tier: str) -> list[float]:
         """Equal shares that an offer is expected to sell, per class of prices."""
-        return [sold / offers for sold, offers in zip(*self._of(tier), strict=True)]
+        known = self._expected.get(tier)
+        if known is None:
+            known = [sold / offers for sold, offers in zip(*self._of(tier), strict=True)]
+            self._expected[tier] = known
+        return known
 
     def _of(self, tier: str) -> tuple[list[float], list[int]]:
         """Shares sold and offers made, per class of prices."""
-        return self._seen.setdefault(tier, (self._believed.copy(), [1] * len(self._believed)))
+        if tier not in self._seen:
+            self._seen[tier] = self._believed.copy(), [1] * len(self._believed)
+        return self._seen[tier]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from market.arena.policies import plans
@@ -20,7 +21,7 @@ class Script(Policy):
 
     def __post_init__(self) -> None:
         """Prepare memory."""
-        self.wares: dict[str, plans.Ware] = {}
+        self.wares: Mapping[str, plans.Ware] = {}
 
     def act(self, decision: Decision) -> Answer:
         """Answer with bid lines, or with prices and a slogan."""

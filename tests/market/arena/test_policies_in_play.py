@@ -86,6 +86,7 @@ def test_adaptive_earns_more_than_constrained_and_that_more_than_unconstrained(n
         ("arena/default", ("rules.round_rule=monotone", "rules.bidding_rounds=3")),
         ("arena/default", ("rules.bid_feedback=own", "rules.price_cap=null", "rules.tick=10")),
         ("arena/default", ("rules.pricing=uniform", "rules.initial_funds=3000")),
+        ("arena/linked", ("rules.transport=0.02", "rules.initial_funds=5000")),
     ],
 )
 def test_no_line_and_no_price_of_a_script_is_ever_refused(
@@ -96,13 +97,16 @@ def test_no_line_and_no_price_of_a_script_is_ever_refused(
     for decision, _ in history:
         private = decision.observation.private
         assert [line["reason"] for line in private.get("bids", ()) if line["reason"]] == []
-        assert (private.get("last") or {"refused": []})["refused"] == []
+        last = private.get("last") or {"refused": []}
+        assert last["refused"] == []
+        assert [line for line in last.get("shipped", ()) if line["reason"]] == []
 
 
-def test_a_recorded_history_is_recalled_by_every_script() -> None:
+@pytest.mark.parametrize("market", ["arena/default", "arena/linked"])
+def test_a_recorded_history_is_recalled_by_every_script(market: str) -> None:
     names = sorted(set(ENVIRONMENT.policies) - {"induced", "zi-induced"})
     seats = roster(*((n, 1, {}) for n in names))
-    _, history = play(preset("arena/default"), seats, 2)
+    _, history = play(preset(market), seats, 2)
     for seat, (name, options) in seats.items():
         own = [(d, a) for d, a in history if d.seat == seat]
         fresh = registry.load(registry.policy_path(ENVIRONMENT, name))(seat, 2, **options)

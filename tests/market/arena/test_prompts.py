@@ -362,6 +362,9 @@ CHANGES: list[dict[str, Any]] = [
     {"initial_funds": 12_345},
     {"objective": "rank"},
     {"retail": "induced", "redeemable_units": 2},
+    {"supply_noise": {"variation": 0.3, "shock": 0.0}},
+    {"supply_noise": {"variation": 0.3, "shock": 0.05}},
+    {"returning_buyers": True},
 ]
 
 
@@ -375,6 +378,8 @@ def test_a_changed_rule_is_told_in_every_wording(changes: dict[str, Any], wordin
     for value in changes.values():
         if isinstance(value, int) and value > 1:
             assert str(value) in told
+        for figure in value.values() if isinstance(value, dict) else ():
+            assert not figure or str(figure) in told
     assert prompt(800, 1, 0, rules(20, 8, **changes), wording)[0].content
 
 
@@ -403,6 +408,9 @@ def test_wordings_differ_in_words_and_in_no_figure(tokens: int, places: list[int
         ({"tick": 5}, "multiples of 5"),
         ({"bidding_rounds": 1}, "one bidding round"),
         ({"retail": "induced", "redeemable_units": 2}, "up to 2 units of each item are redeemed"),
+        ({"supply_noise": {"variation": 0.3, "shock": 0.0}}, "deviation of 0.3 times"),
+        ({"supply_noise": {"variation": 0, "shock": 0.05}}, "a chance of 0.05 a delivery"),
+        ({"returning_buyers": True}, "Who bought from you is likelier to consider you again"),
     ],
 )
 def test_a_changed_rule_is_told(changes: dict[str, Any], words: str) -> None:

@@ -10,8 +10,12 @@ from market.policies.json_prompts import PHRASES
 from market.policies.prompts import ONLY_JSON
 from market.policies.wording import WORDINGS, Phrase, Wording, wording_of
 
-#: Fragments whose words leave no choice.
-ALIKE = {"then_sell", "then_redeem", "tick", "one_line", "lines"}
+#: Fragments whose words leave no choice, and what is told in one spelling for all.
+ALIKE = {
+    "then_sell", "then_redeem", "tick", "one_line", "lines", "no_cap", "notebook", "columns",
+    "cap_column", "holding_column", "no_limit", "up_to", "keeping", "keeping_free", "no_answer",
+    "notes", "example_slogan", "example_and", "example_all",
+}  # fmt: skip
 
 
 def phrases() -> Iterator[tuple[str, Phrase]]:
