@@ -9,24 +9,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, ValidationError
 
 from market import canonical, registry
 from market.config import options, plans
+from market.config.cells import Cell, cells, laid, representative
 from market.config.complaints import Key, complaint, invalid, unknown
 from market.config.documents import ConfigError
 from market.config.overrides import override
 from market.config.plans import PlanError
 from market.config.schema import Config, Retailer, fields, parse, seats_of
 from market.config.sources import Layer, find, layers, merged
-from market.config.tournament import Market
+from market.config.study import Study
+from market.config.tournament import Market, Tournament
 from market.environment import OUTSIDE
 from market.registry import EnvironmentKind, UnknownNameError
 from market.secrets import forbidden_key
 
 M = TypeVar("M", bound=BaseModel)
+
+#: Cells of a study that are all checked where it is loaded; of more, as many that stand for them.
+CHECKED_CELLS = 2_000
 
 
 def load(reference: str, overrides: Sequence[str] = (), seed: int | None = None) -> Config:
@@ -75,11 +80,15 @@ def _checked(
         sources.append(Layer("--seed", {"seed": seed}, path=("seed",)))
         data = {**data, "seed": seed}
 
-    markets = _markets(data, sources)
-    if markets:
-        data = {**data, "tournament": {**data["tournament"], "presets": _plain(markets)}}
-        data.setdefault("environment", next(iter(markets.values())).environment)
+    for section in ("tournament", "study"):
+        markets = _markets(data, section, sources)
+        if markets:
+            data = {**data, section: {**data[section], "presets": _plain(markets)}}
+            data.setdefault("environment", next(iter(markets.values())).environment)
     config = _validated(Config, data, (), sources)
+    if config.study is not None and config.tournament is not None:
+        what = "a study has markets, rosters and seeds of its own; take out `tournament`"
+        raise complaint(sources, ("study",), what)
     try:
         kind = config.kind
     except UnknownNameError as error:
@@ -94,7 +103,9 @@ def _checked(
         raise complaint(sources, error.key, str(error)) from error
     seats: dict[str, list[str]] = {}
     for entry in {entry: None for roster in rosters for entry in roster.entries}:
-        seats.setdefault(entry.name, []).extend(entry.seats)
+        seats.setdefault(entry.retailer, []).extend(entry.seats)
+    possible = {*seats_of(config.retailers), *(seat for own in seats.values() for seat in own)}
+    _check_seats(config, kind, sorted(possible), sources)
     retailers = [
         _checked_retailer(
             kind,
@@ -109,22 +120,47 @@ def _checked(
     config = config.model_copy(update={"retailers": retailers})
     try:
         plans.expand(config)
+        if config.study is not None:
+            _check_cells(config, config.study, sources)
     except PlanError as error:
         raise complaint(sources, error.key, str(error)) from error
     return config
 
 
-def _markets(data: Mapping[str, Any], sources: Sequence[Layer]) -> dict[str, Market]:
-    """The markets that the presets of a tournament name; empty where they name none.
+def configured(config: Config, cell: Cell) -> Config:
+    """The configuration of a cell of a study: a tournament.
+
+    Raises:
+        ConfigError: If the cell has none; a study that was loaded is checked for that.
+    """
+    study = config.study
+    assert study is not None
+    values = config.model_dump(mode="json", exclude={"study"})
+    meetings = study.model_dump(mode="json", include=set(Tournament.model_fields))
+    name = f"the cell `{cell.id}` of the study"
+    return configure({**laid(values, study, cell), "tournament": meetings}, name)
+
+
+def _check_cells(config: Config, study: Study, sources: Sequence[Layer]) -> None:
+    """Check each cell; of very many, those that show what may be wrong."""
+    for cell in representative(cells(study), CHECKED_CELLS):
+        try:
+            configured(config, cell)
+        except ConfigError as error:
+            raise complaint(sources, ("study", "vary"), str(error)) from error
+
+
+def _markets(data: Mapping[str, Any], section: str, sources: Sequence[Layer]) -> dict[str, Market]:
+    """The markets that the presets of a tournament or study name; empty where they name none.
 
     Presets are called by the last part of their path, or by the whole where two are alike.
     """
-    tournament = data.get("tournament")
-    presets = tournament.get("presets") if isinstance(tournament, Mapping) else None
+    held = data.get(section)
+    presets = held.get("presets") if isinstance(held, Mapping) else None
     if not isinstance(presets, list) or not all(isinstance(each, str) for each in presets):
         return {}
-    key = ("tournament", "presets")
-    said = [layer for layer in sources if not layer.path and _says_presets(layer)]
+    key = (section, "presets")
+    said = [layer for layer in sources if not layer.path and _says_presets(layer, section)]
     beside = Path(said[-1].origin).parent if said else Path()
     markets: dict[str, Market] = {}
     parts = [Path(reference).with_suffix("").parts for reference in presets]
@@ -141,9 +177,9 @@ def _markets(data: Mapping[str, Any], sources: Sequence[Layer]) -> dict[str, Mar
     return markets
 
 
-def _says_presets(layer: Layer) -> bool:
-    tournament = layer.data.get("tournament")
-    return isinstance(tournament, Mapping) and "presets" in tournament
+def _says_presets(layer: Layer, section: str) -> bool:
+    held = layer.data.get(section)
+    return isinstance(held, Mapping) and "presets" in held
 
 
 def _market(path: Path) -> Market:
@@ -169,17 +205,18 @@ def _plain(markets: Mapping[str, Market]) -> dict[str, Any]:
 def _checked_rules(config: Config, kind: EnvironmentKind, sources: Sequence[Layer]) -> Config:
     """Check each market's rules; a tournament of presets keeps its own as what is laid over."""
     model: type[BaseModel] = registry.load(kind.rules)
-    tournament = config.tournament
+    tournament = config.meetings
     if tournament is None or not isinstance(tournament.presets, dict):
         checked = _validated(model, config.rules, ("rules",), sources)
         return config.model_copy(update={"rules": _json(checked)})
+    section = "study" if config.study else "tournament"
     seen: dict[str, str | None] = {}
     for name, rules in plans.markets(config).items():
         market = tournament.presets[str(name)]
         if market.environment != config.environment:
             raise complaint(
                 sources,
-                ("tournament", "presets"),
+                (section, "presets"),
                 f"`{name}` is a market of the environment `{market.environment}`; a tournament "
                 f"has one environment, here `{config.environment}`",
             )
@@ -189,7 +226,7 @@ def _checked_rules(config: Config, kind: EnvironmentKind, sources: Sequence[Laye
         if same in seen:
             raise complaint(
                 sources,
-                ("tournament", "presets"),
+                (section, "presets"),
                 f"`{seen[same]}` and `{name}` are one market, since `rules` are laid over both",
             )
         seen[same] = name
@@ -210,6 +247,32 @@ def _check_names(retailers: Sequence[Retailer], sources: Sequence[Layer]) -> Non
         seats_of(retailers)
     except ValueError as error:
         raise complaint(sources, ("retailers",), str(error)) from error
+
+
+@runtime_checkable
+class Seated(Protocol):
+    """Rules of an environment that name seats."""
+
+    def refuse_seats(self, seats: Sequence[str]) -> None:
+        """Hold the names against all seats that a roster may have.
+
+        Raises:
+            ValueError: If a name is wrong, as `key: words`.
+        """
+        ...
+
+
+def _check_seats(
+    config: Config, kind: EnvironmentKind, seats: Sequence[str], sources: Sequence[Layer]
+) -> None:
+    for rules in plans.markets(config).values():
+        model = parse(registry.load(kind.rules), rules)
+        if isinstance(model, Seated):
+            try:
+                model.refuse_seats(seats)
+            except ValueError as error:
+                key, _, what = str(error).partition(": ")
+                raise complaint(sources, ("rules", *key.split(".")), what) from error
 
 
 def _checked_retailer(

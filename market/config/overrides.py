@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 from market.config import documents
@@ -36,11 +37,16 @@ def override(data: dict[str, Any], text: str) -> tuple[Layer, dict[str, Any]]:
     for part in reversed(path):
         said = {part: said}
     changed = copy.deepcopy(data)
-    _put(changed, path, value, origin)
+    put(changed, path, value, origin)
     return Layer(origin, said, path=tuple(path)), changed
 
 
-def _put(data: dict[str, Any], path: list[str], value: Any, origin: str) -> None:
+def put(data: dict[str, Any], path: Sequence[str], value: Any, origin: str) -> None:
+    """Put a value where a path leads, into the data itself.
+
+    Raises:
+        ConfigError: If it leads nowhere; `origin` says who wanted that.
+    """
     node: Any = data
     for depth, part in enumerate(path):
         where = ".".join(path[:depth])

@@ -42,6 +42,7 @@ class EpisodePlan:
         roster: The name of the roster.
         seed: The seed, which is also `config.seed`.
         repetition: 1 for the first time that this game is played.
+        design: The design that the roster was drawn by.
     """
 
     id: str
@@ -50,6 +51,7 @@ class EpisodePlan:
     roster: str
     seed: int
     repetition: int
+    design: str = "all"
 
 
 class PlanError(ValueError):
@@ -92,27 +94,28 @@ def expand(config: Config) -> tuple[EpisodePlan, ...]:
     Raises:
         PlanError: If it has no such episodes; a configuration that was loaded has.
     """
-    tournament = config.tournament
+    tournament = config.meetings
     if tournament is None:
         return (EpisodePlan(f"seed-{config.seed}", config, None, "all", config.seed, 1),)
     meetings = rosters(config)
-    seeds = _seeds(config, tournament)
+    seeds = seeds_of(config, tournament)
     rules_of = markets(config)
     if len(rules_of) * len(meetings) * len(seeds) * tournament.repetitions > MOST_EPISODES:
-        raise PlanError(("tournament",), f"it has more than {MOST_EPISODES:,} episodes")
+        raise PlanError((_section(config),), f"it has more than {MOST_EPISODES:,} episodes")
     games = [
-        (preset, roster.label, _game(config, tournament, roster, rules))
+        (preset, roster, _game(config, tournament, roster, rules))
         for preset, rules in rules_of.items()
         for roster in meetings
     ]
     plans = tuple(
         EpisodePlan(
-            id=_id(preset, roster, seed, repetition),
-            config=game.model_copy(update={"seed": seed}),
+            id=_id(preset, roster.label, seed, repetition),
+            config=_played(game, seed, repetition),
             preset=preset,
-            roster=roster,
+            roster=roster.label,
             seed=seed,
             repetition=repetition,
+            design=roster.design,
         )
         for repetition in range(1, tournament.repetitions + 1)
         for seed in seeds
@@ -120,7 +123,8 @@ def expand(config: Config) -> tuple[EpisodePlan, ...]:
     )
     if len({plan.id for plan in plans}) < len(plans):
         raise PlanError(
-            ("tournament",), "two episodes have one id; give rosters and presets names without dots"
+            (_section(config),),
+            "two episodes have one id; give rosters and presets names without dots",
         )
     return plans
 
@@ -130,7 +134,7 @@ def markets(config: Config) -> dict[str | None, dict[str, Any]]:
 
     `rules` of the configuration are laid over those of each preset.
     """
-    presets = config.tournament.presets if config.tournament else None
+    presets = config.meetings.presets if config.meetings else None
     if presets is None:
         return {None: config.rules}
     assert isinstance(presets, dict), "presets are resolved where a configuration is loaded"
@@ -144,16 +148,19 @@ def rosters(config: Config) -> tuple[Roster, ...]:
         PlanError: If a design asks for what the retailers cannot give.
     """
     pool = tuple(Entry(each.name, each.count, tuple(each.without)) for each in config.retailers)
-    if config.tournament is None:
+    if config.meetings is None:
         return (designs.together(pool),)
-    size = _nominal(config, config.tournament)
+    size = _nominal(config, config.meetings)
     made: list[Roster] = []
     labels: set[str] = set()
-    for index, asked in enumerate(config.tournament.rosters):
-        key = ("tournament", "rosters", index)
+    for index, asked in enumerate(config.meetings.rosters):
+        key = (_section(config), "rosters", index)
         design = Design(design=asked) if isinstance(asked, str) else asked
         try:
-            drawn = _named(design, _designed(design, pool, size))
+            drawn = tuple(
+                replace(roster, design=design.design)
+                for roster in _named(design, _designed(design, pool, size))
+            )
             for roster in drawn:
                 seat_ids([_entry(entry) for entry in roster.entries])
         except ValueError as error:
@@ -176,11 +183,24 @@ def _designed(design: Design, pool: tuple[Entry, ...], nominal: int) -> tuple[Ro
         case "leave-one-out":
             return designs.leave_one_out(pool, whole)
         case "subsets":
-            return designs.subsets(pool, size, design.count or 1, design.seed, whole)
+            drawn = designs.subsets(pool, size, design.count or 1, design.seed, whole)
+            return designs.seated(drawn) if design.rotate else drawn
         case "self-play":
             return designs.self_play(pool, size)
         case "one-among-many":
             return designs.one_among_many(pool, size, design.among, design.both_ways)
+        case "latin":
+            return designs.latin(pool)
+        case "replacement":
+            return designs.replacement(
+                pool,
+                design.reference or "",
+                design.candidates,
+                size=size,
+                count=design.count or 1,
+                seed=design.seed,
+                among=design.among,
+            )
         case "chosen":
             return (designs.chosen(pool, design.retailers, design.name or ""),)
 
@@ -197,7 +217,7 @@ def _named(design: Design, made: tuple[Roster, ...]) -> tuple[Roster, ...]:
 def _game(config: Config, tournament: Tournament, roster: Roster, rules: dict[str, Any]) -> Config:
     """A roster in a market."""
     known = {retailer.name: retailer for retailer in config.retailers}
-    retailers = [_retailer(known[entry.name], entry) for entry in roster.entries]
+    retailers = [_retailer(known[entry.retailer], entry) for entry in roster.entries]
     model = parse(registry.load(config.kind.rules), rules)
     nominal, size = _nominal(config, tournament), len(roster.seats)
     if size != nominal and tournament.keep != "nothing":
@@ -207,11 +227,11 @@ def _game(config: Config, tournament: Tournament, roster: Roster, rules: dict[st
             except ValidationError as error:
                 what = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
                 raise PlanError(
-                    ("tournament", "keep"), f"for the roster `{roster.label}` {what}"
+                    (_section(config), "keep"), f"for the roster `{roster.label}` {what}"
                 ) from error
         elif tournament.keep == "share":
             raise PlanError(
-                ("tournament", "keep"),
+                (_section(config), "keep"),
                 f"the environment `{config.environment}` has no rules for another number of "
                 "retailers; write `market` or `nothing`",
             )
@@ -219,23 +239,45 @@ def _game(config: Config, tournament: Tournament, roster: Roster, rules: dict[st
         "rules": model.model_dump(mode="json", by_alias=True),
         "retailers": retailers,
         "tournament": None,
+        "study": None,
     }
     return config.model_copy(update=update)
 
 
+def _played(game: Config, seed: int, repetition: int) -> Config:
+    """A game with the luck of one episode."""
+    update: dict[str, Any] = {"seed": seed}
+    if game.fork is not None:
+        update["fork"] = game.fork.repeated(repetition)
+    return game.model_copy(update=update)
+
+
 def _retailer(known: Retailer, entry: Entry) -> Retailer:
-    return known.model_copy(update={"count": entry.count, "without": list(entry.without)})
+    return known.model_copy(
+        update={
+            "name": entry.name,
+            "count": entry.count,
+            "without": list(entry.without),
+            "plays": entry.plays,
+        }
+    )
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
     return {"name": entry.name, "count": entry.count, "without": list(entry.without)}
 
 
+def _section(config: Config) -> str:
+    """The key under which its markets, rosters and seeds stand."""
+    return "study" if config.study else "tournament"
+
+
 def _nominal(config: Config, tournament: Tournament) -> int:
     return tournament.nominal or sum(len(retailer.seats) for retailer in config.retailers)
 
 
-def _seeds(config: Config, tournament: Tournament) -> Sequence[int]:
+def seeds_of(config: Config, tournament: Tournament) -> Sequence[int]:
+    """The seeds that a tournament of a configuration plays, in order."""
     match tournament.seeds:
         case int(count):
             return range(config.seed, config.seed + count)

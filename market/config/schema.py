@@ -14,8 +14,10 @@ from pydantic import BaseModel, Field
 
 from market import canonical, registry, seats
 from market.config import options
+from market.config.fork import Fork
 from market.config.model import Model, Name
 from market.config.spending import Limits, ModelCaps, Price
+from market.config.study import Study
 from market.config.tournament import Tournament
 from market.registry import EnvironmentKind
 
@@ -42,6 +44,14 @@ class Retailer(Model):
     """Options of the policy; `market list` shows them."""
     budget: Limits = Limits()
     """Operational: what the models of its seats may take, over all episodes."""
+    plays: Name | None = None
+    """Operational: in an episode of a tournament, the retailer that it is, where its seat has a
+    name of its own."""
+
+    @property
+    def retailer(self) -> str:
+        """The retailer of the pool that it is: what results and budgets go by."""
+        return self.plays or self.name
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -77,6 +87,10 @@ class Config(Model):
     """The sentence encoder."""
     tournament: Tournament | None = None
     """Many episodes instead of one: markets x rosters x seeds."""
+    study: Study | None = None
+    """Many tournaments, one in each cell of a design; played by `market study`."""
+    fork: Fork | None = None
+    """An episode that goes on from a step of a recorded one; written by `market fork`."""
 
     inline: bool = False
     """Operational: play scripted policies in the driver's process, without actors."""
@@ -111,15 +125,22 @@ class Config(Model):
         """What the environment brings."""
         return registry.environment_kind(self.environment)
 
+    @property
+    def meetings(self) -> Tournament | None:
+        """Which markets, rosters and seeds: of the tournament, or of each cell of the study."""
+        return self.study or self.tournament
+
 
 def recorded(config: Config) -> dict[str, Any]:
     """What affects the results of an episode, as it stands in its journal's header."""
     whole = config.model_dump(mode="json", include=_RECORDED)
     for retailer in whole["retailers"]:
         retailer["options"] = _without(retailer["options"], options.OPERATIONAL)
-        del retailer["budget"]
+        del retailer["budget"], retailer["plays"]
         if not retailer["without"]:
             del retailer["without"]
+    if config.fork is not None:
+        whole["fork"] = config.fork.model_dump(mode="json")
     return whole
 
 

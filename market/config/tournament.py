@@ -14,22 +14,34 @@ from pydantic import Field, model_validator
 from market.config.model import NAME, Model, Name
 
 #: Designs of rosters by name.
-DesignName = Literal["all", "leave-one-out", "subsets", "self-play", "one-among-many", "chosen"]
+DesignName = Literal[
+    "all",
+    "leave-one-out",
+    "subsets",
+    "self-play",
+    "one-among-many",
+    "latin",
+    "replacement",
+    "chosen",
+]
 #: Those that need nothing but their name.
-PlainDesign = Literal["all", "leave-one-out", "self-play", "one-among-many"]
+PlainDesign = Literal["all", "leave-one-out", "self-play", "one-among-many", "latin"]
 
 #: What each design takes, besides a name.
 _TAKES: Mapping[str, frozenset[str]] = {
     "all": frozenset(),
     "leave-one-out": frozenset({"of"}),
-    "subsets": frozenset({"size", "count", "seed", "of"}),
+    "subsets": frozenset({"size", "count", "seed", "of", "rotate"}),
     "self-play": frozenset({"size"}),
     "one-among-many": frozenset({"size", "among", "both_ways"}),
+    "latin": frozenset(),
+    "replacement": frozenset({"reference", "candidates", "among", "size", "count", "seed"}),
     "chosen": frozenset({"retailers"}),
 }
 #: What each design cannot do without.
 _NEEDS: Mapping[str, tuple[str, ...]] = {
     "subsets": ("size", "count"),
+    "replacement": ("reference",),
     "chosen": ("name", "retailers"),
 }
 
@@ -40,23 +52,34 @@ class Design(Model):
     design: DesignName = "chosen"
     """`all` in one market; `leave-one-out`; random `subsets` in which all pairs meet about equally
     often; `self-play`, each retailer among copies of itself; `one-among-many`, one of a kind among
-    copies of another; `chosen` by hand."""
+    copies of another; `latin`, all in one market, as often as it has seats, everybody in each seat
+    once; `replacement`, a reference and each candidate in one seat among the same rivals; `chosen`
+    by hand."""
     name: Name | None = None
     """Name in the ids of episodes, or the beginning of it where the design makes several rosters.
     Needed by `chosen`."""
     size: Annotated[int, Field(ge=1, le=100_000)] | None = None
-    """`subsets`: members of each. `self-play` and `one-among-many`: seats of the market, by default
-    as many as there are retailers' seats in all."""
+    """`subsets`: members of each. `self-play`, `one-among-many` and `replacement`: seats of the
+    market, by default as many as there are retailers' seats in all."""
     count: Annotated[int, Field(ge=1, le=100_000)] | None = None
-    """`subsets`: how many. With a higher count the first ones stay."""
+    """`subsets`: how many. `replacement`: how many companies of rivals, 1 by default. With a higher
+    count the first ones stay."""
     seed: int = 0
-    """`subsets`: seed of their draws."""
+    """`subsets` and `replacement`: seed of their draws."""
     of: Literal["seats", "retailers"] = "seats"
     """`leave-one-out` and `subsets`: of single seats, or of retailers with all their seats."""
     among: list[Name] = Field(default=[])
-    """`one-among-many`: the retailers that are many; all where empty."""
+    """`one-among-many`: the retailers that are many. `replacement`: the retailers from whose seats
+    rivals are drawn. All where empty."""
     both_ways: bool = True
     """`one-among-many`: also one of these among many of the other."""
+    rotate: bool = False
+    """`subsets`: whether members play neutral seats, `seat-1` and so on, each about equally often,
+    and not seats of their own names."""
+    reference: Name | None = None
+    """`replacement`: the retailer that the others are held against."""
+    candidates: list[Name] = Field(default=[])
+    """`replacement`: the retailers that take its place; all others where empty."""
     retailers: list[Name] = Field(default=[])
     """`chosen`: names of retailers, or of single seats such as `markup-2`."""
 

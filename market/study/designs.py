@@ -10,6 +10,11 @@ is there, and nothing else.
     subsets           ranks that do not hang on one company; every pair meets about equally often
     self-play         what a market of one kind does
     one-among-many    whether one kind gains, or survives, in a market of another
+    latin             all of the seats' luck for everybody: who sits where goes round
+    replacement       what one retailer gains over another in its place, in many companies
+
+The last two, and subsets that are `seated`, use neutral seats, `seat-1` to `seat-9`, so that one
+seat with its luck is played by one retailer here and by another there.
 
 Extending a design keeps the rosters that it had: of 20 subsets the first ten are those of ten.
 """
@@ -39,11 +44,18 @@ class Entry:
         name: Its name.
         count: Numbers of its seats, 1 to count.
         without: The numbers that fill no seat.
+        plays: The retailer that it is, where the name is that of a neutral seat.
     """
 
     name: str
     count: int = 1
     without: tuple[int, ...] = ()
+    plays: str | None = None
+
+    @property
+    def retailer(self) -> str:
+        """The retailer of the pool that plays its seats."""
+        return self.plays or self.name
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -63,15 +75,22 @@ class Roster:
     Attributes:
         label: A name within the tournament, fit for a folder.
         entries: The retailers.
+        design: The design that it was drawn by.
     """
 
     label: str
     entries: tuple[Entry, ...]
+    design: str = "all"
 
     @property
     def seats(self) -> tuple[str, ...]:
         """The ids of all seats."""
         return tuple(seat for entry in self.entries for seat in entry.seats)
+
+    @property
+    def players(self) -> dict[str, str]:
+        """The retailer that plays each seat."""
+        return {seat: entry.retailer for entry in self.entries for seat in entry.seats}
 
 
 def together(pool: Sequence[Entry]) -> Roster:
@@ -193,6 +212,101 @@ def chosen(pool: Sequence[Entry], names: Sequence[str], label: str) -> Roster:
             raise ValueError(f"`{name}` is named twice")
         places |= set(known[name])
     return Roster(label, _entries(pool, places))
+
+
+def latin(pool: Sequence[Entry]) -> tuple[Roster, ...]:
+    """As many rosters as there are seats, in which everybody plays every neutral seat once."""
+    players = [entry.retailer for entry in pool for _ in entry.seats]
+    return tuple(
+        Roster(f"turn-{turn + 1}-of-{len(players)}", _in_seats(_turned(players, turn)))
+        for turn in range(len(players))
+    )
+
+
+def seated(rosters: Sequence[Roster]) -> tuple[Roster, ...]:
+    """The same companies in neutral seats, turned so that all play each seat about equally often.
+
+    One roster is turned after the other, to where its members sat least; more rosters leave the
+    first ones as they are.
+    """
+    sat: dict[tuple[str, int, int], int] = {}
+    out = []
+    for roster in rosters:
+        players = [entry.retailer for entry in roster.entries for _ in entry.seats]
+        places = [
+            [(player, at, len(players)) for at, player in enumerate(_turned(players, turn))]
+            for turn in range(len(players))
+        ]
+        taken = min(places, key=lambda turn: sum(sat.get(place, 0) ** 2 for place in turn))
+        for place in taken:
+            sat[place] = sat.get(place, 0) + 1
+        out.append(Roster(roster.label, _in_seats([player for player, _, _ in taken])))
+    return tuple(out)
+
+
+def replacement(
+    pool: Sequence[Entry],
+    reference: str,
+    candidates: Collection[str] = (),
+    *,
+    size: int,
+    count: int = 1,
+    seed: int = 0,
+    among: Collection[str] = (),
+) -> tuple[Roster, ...]:
+    """The reference and each candidate in one seat, among the same rivals in the same seats.
+
+    Rivals are drawn as `subsets`; the seat goes round from one company of rivals to the next.
+    Rosters of one company follow each other, the reference's first.
+
+    Args:
+        pool: Who there is.
+        reference: Whom the others are held against.
+        candidates: Who takes its place; all others where empty.
+        size: Seats of the market.
+        count: Companies of rivals.
+        seed: Seed of their draws.
+        among: Whose seats the rivals are drawn from; everybody's where empty, so that a
+            candidate may meet its like.
+
+    Raises:
+        ValueError: If a name is not in the pool, nobody is left to compare, or there are fewer
+            rivals than seats for them.
+    """
+    names = [entry.name for entry in pool]
+    if missing := sorted({reference, *candidates, *among} - set(names)):
+        raise ValueError(f"there is no retailer `{missing[0]}`")
+    others = [
+        name for name in names if name != reference and (not candidates or name in candidates)
+    ]
+    if not others:
+        raise ValueError(f"there is nobody to take the place of `{reference}`")
+    if size < 2:
+        raise ValueError("a market with rivals takes two seats at least")
+    rivals = tuple(entry for entry in pool if not among or entry.name in among)
+    rosters = []
+    for number, company in enumerate(subsets(rivals, size - 1, count, seed), start=1):
+        at = (number - 1) % size
+        players = [entry.retailer for entry in company.entries for _ in entry.seats]
+        players = _turned(players, (number - 1) // size)
+        for name in (reference, *others):
+            entries = _in_seats([*players[:at], name, *players[at:]])
+            rosters.append(Roster(f"{name}-among-{size - 1}-no-{number}", entries))
+    return tuple(rosters)
+
+
+def _in_seats(players: Sequence[str]) -> tuple[Entry, ...]:
+    """Retailers in neutral seats, in order."""
+    size = len(players)
+    return tuple(
+        Entry(f"seat-{number:0{len(str(size))}}", plays=player)
+        for number, player in enumerate(players, start=1)
+    )
+
+
+def _turned(players: Sequence[str], turn: int) -> list[str]:
+    turn %= len(players)
+    return [*players[turn:], *players[:turn]]
 
 
 def _units(pool: Sequence[Entry], whole: bool) -> list[tuple[str, tuple[Place, ...]]]:

@@ -34,6 +34,7 @@ FIRST_CONSTANT = "the first side is constant"
 SECOND_CONSTANT = "the second side is constant"
 #: Correlations nearer to 1 than this are 1 but for rounding.
 _ROUNDING = 1e-12
+_FINITE = "values must be finite numbers, or None where undefined"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +97,93 @@ def within(
     Raises:
         ValueError: If the sides of an episode differ in length.
     """
-    blocks: dict[Hashable, list[float]] = {}
-    left_out: Counter[str] = Counter()
-    missing = 0
+    blocks: list[Hashable] = []
+    sides: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
     for block, x, y in episodes:
-        a, b = _known(x, y)
-        missing += len(x) - len(a)
-        reason = _undefined(a, b)
-        if reason is None:
-            blocks.setdefault(block, []).append(_correlation(a, b, "spearman"))
-        else:
-            left_out[reason] += 1
-    estimate = _bounded(mean([fmean(own) for own in blocks.values()], level, seed))
-    if not blocks:
+        if len(x) != len(y):
+            raise ValueError("the sides of an episode differ in length")
+        blocks.append(block)
+        sides.append((np.array(x, dtype=np.float64), np.array(y, dtype=np.float64)))
+    codes = np.repeat(np.arange(len(sides)), [len(x) for x, _ in sides])
+    empty = np.empty(0)
+    a = np.concatenate([empty, *(x for x, _ in sides)])
+    b = np.concatenate([empty, *(y for _, y in sides)])
+    return within_columns(blocks, codes, a, b, level, seed)
+
+
+def within_columns(
+    blocks: Sequence[Hashable],
+    episodes: NDArray[np.intp],
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    level: float = 0.95,
+    seed: int = 0,
+) -> Within:
+    """The same as `within`, of long columns.
+
+    Args:
+        blocks: The block of each episode.
+        episodes: Shape (n,): for each seat, the position of its episode in `blocks`.
+        x: Shape (n,): one side; not a number where it is undefined.
+        y: Shape (n,): the other.
+        level: Confidence.
+        seed: Seed of the resampling.
+
+    Raises:
+        ValueError: If a value is infinite.
+    """
+    if np.isinf(x).any() or np.isinf(y).any():
+        raise ValueError(_FINITE)
+    known = ~(np.isnan(x) | np.isnan(y))
+    missing = len(x) - int(known.sum())
+    order = np.argsort(episodes[known], kind="stable")
+    code, x, y = episodes[known][order], x[known][order], y[known][order]
+    pairs = np.bincount(code, minlength=len(blocks))
+    a, b = _group_ranks(code, pairs, x), _group_ranks(code, pairs, y)
+
+    def sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(code, weights=values, minlength=len(blocks))
+
+    # Ranks of n values have the mean (n + 1) / 2, and no scatter exactly where all are equal.
+    middle = (pairs[code] + 1) / 2
+    first, second = sums((a - middle) ** 2), sums((b - middle) ** 2)
+    reasons = np.select(
+        [pairs < 3, first == 0, second == 0], [FEW_PAIRS, FIRST_CONSTANT, SECOND_CONSTANT], ""
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = np.clip(sums((a - middle) * (b - middle)) / np.sqrt(first * second), -1.0, 1.0)
+    by_block: dict[Hashable, list[float]] = {}
+    for at in np.flatnonzero(reasons == "").tolist():
+        by_block.setdefault(blocks[at], []).append(float(found[at]))
+    left_out = Counter(str(reason) for reason in reasons if reason)
+    estimate = _bounded(mean([fmean(own) for own in by_block.values()], level, seed))
+    if not by_block:
         why = "; ".join(f"{reason} in {count}" for reason, count in left_out.items())
         words = f"defined in no episode: {why}" if why else "no episodes"
         estimate = Estimate.missing(words, level=level)
-    return Within(estimate, sum(map(len, blocks.values())), dict(left_out), missing)
+    return Within(estimate, sum(map(len, by_block.values())), dict(left_out), missing)
+
+
+def _group_ranks(
+    groups: NDArray[np.intp], sizes: NDArray[np.intp], values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The rank of each value within its group, from 1, ties at their mean rank.
+
+    Args:
+        groups: Shape (n,): the group of each value, ascending.
+        sizes: Values of each group.
+        values: Shape (n,).
+    """
+    order = np.lexsort((values, groups))
+    ordered = values[order]
+    fresh = np.ones(len(values), dtype=bool)  # where another value, or another group, begins
+    fresh[1:] = (ordered[1:] != ordered[:-1]) | (groups[1:] != groups[:-1])
+    begins = np.append(np.flatnonzero(fresh), len(values))
+    ties = np.cumsum(fresh) - 1
+    starts = (np.cumsum(sizes) - sizes)[groups]
+    ranks = np.empty(len(values))
+    ranks[order] = (begins[ties] + begins[ties + 1] - 1) / 2 - starts + 1
+    return ranks
 
 
 def between(
@@ -148,7 +219,7 @@ def _known(x: Values, y: Values) -> tuple[NDArray[np.float64], NDArray[np.float6
     pairs = [(a, b) for a, b in zip(x, y, strict=True) if a is not None and b is not None]
     sides = np.array(pairs, dtype=np.float64).reshape(-1, 2)
     if not np.isfinite(sides).all():
-        raise ValueError("values must be finite numbers, or None where undefined")
+        raise ValueError(_FINITE)
     return sides[:, 0], sides[:, 1]
 
 

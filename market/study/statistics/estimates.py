@@ -5,7 +5,7 @@ What is undefined is None and says why: never 0, never a number that is none, ne
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 from market.environment import Json
@@ -61,6 +61,12 @@ class Estimate:
             level: Confidence that was asked for.
         """
         return cls(value, None, None, blocks, "none", level, reason)
+
+    def within(self, least: float, most: float) -> Estimate:
+        """The same with its interval cut to what the figure can be, which loses no coverage."""
+        if self.low is None or self.high is None:
+            return self
+        return replace(self, low=max(self.low, least), high=min(self.high, most))
 
     @property
     def decided(self) -> bool:

@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 from market.study.designs import (
     Entry,
     chosen,
+    latin,
     leave_one_out,
     one_among_many,
+    replacement,
+    seated,
     self_play,
     subsets,
     together,
@@ -147,3 +150,68 @@ def test_designs_refuse_what_a_pool_cannot_give() -> None:
         one_among_many([Entry("a")], 3)
     with pytest.raises(ValueError, match="no retailer `b`"):
         one_among_many(POOL, 3, ["b"])
+
+
+def test_in_a_latin_square_everybody_plays_every_seat_once() -> None:
+    rosters = latin((Entry("a", 2), Entry("b")))
+    assert [roster.label for roster in rosters] == ["turn-1-of-3", "turn-2-of-3", "turn-3-of-3"]
+    assert [list(roster.players.values()) for roster in rosters] == [
+        ["a", "a", "b"],
+        ["a", "b", "a"],
+        ["b", "a", "a"],
+    ]
+    assert {roster.seats for roster in rosters} == {("seat-1", "seat-2", "seat-3")}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 9), st.integers(2, 6), st.integers(0, 3))
+def test_seated_subsets_put_everybody_in_each_seat_about_equally_often(
+    pool: int, size: int, seed: int
+) -> None:
+    assume(size <= pool)
+    own = subsets(singles(pool), size, 60, seed)
+    rosters = seated(own)
+    assert [sorted(r.players.values()) for r in rosters] == [sorted(r.seats) for r in own]
+    sat = Counter(place for roster in rosters for place in roster.players.items())
+    for name in {name for _, name in sat}:
+        counts = [sat[f"seat-{number}", name] for number in range(1, size + 1)]
+        assert max(counts) - min(counts) <= 2 + 60 // pool // 2
+    assert seated(own[:10]) == rosters[:10]
+
+
+def test_a_replacement_changes_who_plays_one_seat_and_nothing_else() -> None:
+    rosters = replacement(singles(5), "r0", ["r1", "r3"], size=4, count=6, seed=2)
+    assert len(rosters) == 6 * 3
+    seats = []
+    for number in range(6):
+        reference, *others = (roster.players for roster in rosters[3 * number : 3 * number + 3])
+        for name, players in zip(("r1", "r3"), others, strict=True):
+            changed = [seat for seat in players if players[seat] != reference[seat]]
+            assert len(changed) <= 1
+            assert players.keys() == reference.keys() == {f"seat-{n}" for n in range(1, 5)}
+            assert [(reference[seat], players[seat]) for seat in changed] == [("r0", name)]
+            seats += changed
+    assert seats == [f"seat-{1 + number % 4}" for number in range(6) for _ in range(2)]
+
+
+def test_rivals_are_drawn_from_those_that_are_named_and_more_companies_keep_the_first() -> None:
+    rosters = replacement(POOL, "llm", ["markup"], size=5, count=4, among=["zi"])
+    assert [roster.label for roster in rosters[:3]] == [
+        "llm-among-4-no-1",
+        "markup-among-4-no-1",
+        "llm-among-4-no-2",
+    ]
+    for roster in rosters:
+        assert Counter(roster.players.values())["zi"] == 4
+    assert replacement(POOL, "llm", ["markup"], size=5, count=2, among=["zi"]) == rosters[:4]
+
+
+def test_a_replacement_refuses_what_a_pool_cannot_give() -> None:
+    with pytest.raises(ValueError, match="no retailer `c`"):
+        replacement(singles(2), "r0", ["c"], size=2)
+    with pytest.raises(ValueError, match="nobody to take the place of `r0`"):
+        replacement(singles(2), "r0", ["r0"], size=2)
+    with pytest.raises(ValueError, match="two seats"):
+        replacement(singles(2), "r0", size=1)
+    with pytest.raises(ValueError, match="a subset of 3 cannot be drawn from 2"):
+        replacement(singles(2), "r0", size=4)

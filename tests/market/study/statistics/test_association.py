@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 from math import atanh, sqrt, tanh
+from statistics import fmean
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from market.study.statistics.association import between, correlation, within
+from market.rng import generator
+from market.study.statistics.association import between, correlation, within, within_columns
 from market.study.statistics.intervals import mean
 
 
@@ -116,3 +119,25 @@ def test_between_groups_each_group_is_one_point() -> None:
     assert found == correlation([2, 4, 6, 9], [10, 6, 12, 14])
     assert found.blocks == 4
     assert between({"a": ([None], [1]), "b": ([1], [2])}).undefined == "fewer than 3 pairs"
+
+
+def test_long_columns_say_what_each_episode_says_with_ties_gaps_and_any_order() -> None:
+    draws = generator(5, "columns")
+    episodes = draws.integers(0, 40, 300)
+    blocks = [episode % 7 for episode in range(40)]
+    x, y = draws.integers(0, 4, 300).astype(float), draws.integers(0, 4, 300).astype(float)
+    x[draws.integers(0, 300, 60)] = np.nan
+    found = within_columns(blocks, episodes, x, y)
+    by_block: dict[int, list[float]] = {}
+    known = ~np.isnan(x)
+    for episode, block in enumerate(blocks):
+        own = known & (episodes == episode)
+        rho = correlation(x[own].tolist(), y[own].tolist()).value
+        if rho is not None:
+            by_block.setdefault(block, []).append(rho)
+    expected = mean([fmean(own) for own in by_block.values()])
+    assert found.estimate.value == pytest.approx(expected.value)
+    assert found.episodes == sum(map(len, by_block.values()))
+    assert found.missing == int(np.isnan(x).sum())
+    with pytest.raises(ValueError, match="finite"):
+        within_columns([1], np.zeros(3, dtype=np.intp), np.array([1.0, 2.0, np.inf]), y[:3])

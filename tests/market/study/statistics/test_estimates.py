@@ -48,3 +48,11 @@ def test_an_estimate_goes_into_a_file_with_its_reason() -> None:
         "level": 0.9,
         "undefined": "no blocks",
     }
+
+
+def test_an_interval_is_cut_to_what_the_figure_can_be() -> None:
+    wide = Estimate(0.9, 0.2, 1.6, 3, "t")
+    assert wide.within(-1, 1) == Estimate(0.9, 0.2, 1, 3, "t")
+    assert wide.within(0, 2) == wide
+    missing = Estimate.missing("nothing was sold")
+    assert missing.within(-1, 1) == missing
