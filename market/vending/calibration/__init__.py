@@ -1,0 +1,12 @@
+"""Fits a world to real sales, and says how well it foretells what it was not fitted to.
+
+    records.py     a CSV of sales, checked, as units per machine, product and day
+    fit.py         popularity, site preference, scale, weekday factors, crowds and dispersion
+    offers.py      what was offered, at what prices and when, as far as sales tell
+    moments.py     how far units scatter: of products, of whole machines, of single tastes
+    holdout.py     the rest of the period: forecasts of the fit, of a mean and of persistence
+    preset.py      the fitted world as a configuration that the simulator runs
+
+The demand model is the simulator's own (`market/vending/demand.py`). What records of sales do not
+say is taken for granted; `docs/calibration.md` says what that is.
+"""

@@ -1,0 +1,27 @@
+"""What a calibration found, as text for people."""
+
+from __future__ import annotations
+
+from market.vending.calibration.fit import Fit
+from market.vending.calibration.holdout import Holdout
+
+
+def as_text(fit: Fit, holdout: Holdout) -> str:
+    """The fit and its forecasts, each beside the simple ones."""
+    records = fit.records
+    spearman = "undefined" if holdout.spearman is None else f"{holdout.spearman:.3f}"
+    rows = (
+        ("WAPE, units per machine and day", f"{holdout.wape:.3f}"),
+        ("  the machine's mean", f"{holdout.wape_naive:.3f}"),
+        ("  the day before", f"{holdout.wape_persistence:.3f}"),
+        ("total volume, foretold over sold", f"{1 + holdout.volume:.3f}"),
+        ("distance of product shares", f"{holdout.tvd:.3f}"),
+        ("  shares alike in each machine", f"{holdout.tvd_naive:.3f}"),
+        ("rank correlation within machines", spearman),
+    )
+    width = max(len(name) for name, _ in rows)
+    return (
+        f"Fitted to {holdout.fitted} days: {len(records.machines)} machines, "
+        f"{int(fit.sold.sum())} products, {records.units.sum():,.0f} units. "
+        f"Foretold, {holdout.days} days:\n"
+    ) + "".join(f"  {name:<{width}}  {figure}\n" for name, figure in rows)

@@ -1,0 +1,300 @@
+"""Sections of a run's page: assets, machines, waste, visits, choices, and who still learns.
+
+Each is a pure function of tables (`docs/tables.md`). Paths are means over all finished episodes by
+retailer; the map of machines is that of the episode that is shown in detail. Money is in CNY.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from market.study.pages import Section, Spec
+from market.study.report.drawing import (
+    COLOURS,
+    DASHES,
+    Style,
+    figure,
+    label,
+    legend_of,
+    steps_axis,
+)
+from market.study.text import decimal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from market.study.recording import Run
+
+#: Days of a column of the map and of a step of the counts.
+WEEK = 7
+#: Most operators whose machines are mapped.
+MAPPED = 6
+#: Figures of choices: metric, heading, decimal places.
+CHOICES = (
+    ("assortment", "Assortment", 3),
+    ("pricing_regret", "Pricing regret", 2),
+    ("reassignment_gap", "Reassignment gap", 3),
+    ("visit_cycle_contribution", "Visit-cycle contribution", 2),
+    ("capital_efficiency", "Capital efficiency", 4),
+    ("waste_rate", "Waste rate", 4),
+    ("empty_machine_days", "Empty machine-days", 4),
+)
+
+
+def sections(run: Run, episode: str) -> list[Section]:
+    """The sections of a run.
+
+    Args:
+        run: The run.
+        episode: The episode that is shown in detail.
+    """
+    names = {
+        (name, seat): retailer
+        for name, seating in run.seatings.items()
+        for seat, retailer in seating.names.items()
+    }
+    days = named(run.table("days"), names)
+    machines = run.table("machines")
+    scores = run.scores
+    found = [
+        assets(days),
+        machine_map(machines[machines["episode"] == episode], scores),
+        waste(days, named(run.table("deliveries"), names)),
+        visits(named(run.table("visits"), names), days),
+        choices(scores),
+        learning(scores),
+    ]
+    return [section for section in found if section is not None]
+
+
+def named(table: pd.DataFrame, names: Mapping[tuple[str, str], str]) -> pd.DataFrame:
+    """A table with the retailer of each row as `name`; rows of nobody are left out."""
+    import pandas as pd
+
+    keys = zip(table["episode"], table["seat"], strict=True)
+    known = [names.get((str(episode), str(seat))) for episode, seat in keys]
+    found = table.assign(name=pd.Series(known, table.index, dtype=object))
+    return found[found["name"].notna()]
+
+
+def assets(days: pd.DataFrame) -> Section | None:
+    """Net assets in the evening, day by day; None without a day."""
+    if days.empty:
+        return None
+    mean = days.assign(value=days["net_assets"] / 100).groupby(["name", "step"])["value"].mean()
+    return Section(
+        "net-assets",
+        "Net assets",
+        "Cash and unexpired units at cost, in the evening, CNY; means over episodes.",
+        [lines("net-assets-path", "Net assets", "CNY, by day", mean, "~s")],
+    )
+
+
+def machine_map(machines: pd.DataFrame, scores: pd.DataFrame) -> Section | None:
+    """What each machine held and sold, week by week, of the best operators; None without any."""
+    if machines.empty:
+        return None
+    own = scores[scores["episode"] == machines["episode"].iloc[0]].sort_values(
+        "score", ascending=False, kind="stable"
+    )
+    ranked = [str(seat) for seat in own["seat"]] or sorted(set(machines["seat"]))
+    figures = []
+    for number, seat in enumerate(ranked[:MAPPED]):
+        mine = machines[machines["seat"] == seat]
+        if not mine["listed"].any():
+            continue
+        for column, what in (("used", "volume units in use"), ("sold", "units sold a day")):
+            identity = f"machines-{number}-{column}"
+            figures.append(heat(identity, seat, what, mine, column))
+    return Section(
+        "machines",
+        "Machines",
+        "Stock when sales begin and units sold in one episode, mean of each week.",
+        figures,
+        ("Operator", "Machine", "Site", "Sold a day", "Gross profit a day", "Visits", "Empty days"),
+        machine_rows(machines, ranked[:MAPPED]),
+    )
+
+
+def machine_rows(machines: pd.DataFrame, seats: Iterable[str]) -> list[list[str]]:
+    """A row per operator and machine: sales, gross profit in CNY, visits and empty days."""
+    rows = []
+    for seat in seats:
+        for machine, own in machines[machines["seat"] == seat].groupby("machine", sort=True):
+            rows.append(
+                [
+                    seat,
+                    str(machine),
+                    str(own["site_type"].iloc[0]),
+                    decimal(float(own["sold"].mean()), 2),
+                    decimal(float(own["gross_profit"].mean()) / 100, 2),
+                    str(int(own["visited"].sum())),
+                    str(int((own["units"] == 0).sum())),
+                ]
+            )
+    return rows
+
+
+def waste(days: pd.DataFrame, deliveries: pd.DataFrame) -> Section | None:
+    """Units wasted so far over units received so far; None where nothing was received."""
+    if deliveries.empty:
+        return None
+    wasted = days.groupby(["name", "step"])["wasted"].sum()
+    received = deliveries.groupby(["name", "step"])["units"].sum()
+    both = (
+        wasted.to_frame("wasted")
+        .join(received.rename("received"))
+        .fillna(0)
+        .groupby(level="name")
+        .cumsum()
+    )
+    share = (both["wasted"] / both["received"])[both["received"] > 0]
+    return Section(
+        "waste",
+        "Waste",
+        "Units that expired, or were discarded before they did, over units received, so far.",
+        [lines("waste-path", "Waste rate", "by day", share, ".1%")],
+    )
+
+
+def visits(visited: pd.DataFrame, days: pd.DataFrame) -> Section | None:
+    """Machines visited per week and operator; None where nobody visited one."""
+    import pandas as pd
+
+    if visited.empty:
+        return None
+    week = ((visited["step"] - 1) // WEEK + 1).rename("step")
+    counts = visited.groupby(["name", week]).size()
+    last = int((days["step"].max() - 1) // WEEK + 1)
+    operators = days[["name", "episode", "seat"]].drop_duplicates().groupby("name").size()
+    weeks = pd.MultiIndex.from_product(
+        [operators.index, range(1, last + 1)], names=counts.index.names
+    )
+    whole = counts.reindex(weeks, fill_value=0)
+    mean = whole / operators.reindex(weeks.get_level_values("name")).to_numpy()
+    return Section(
+        "visits",
+        "Visits",
+        "Machines visited per week and operator; each costs the visit fee.",
+        [lines("visits-path", "Visits", "per week", mean, ".1f", first="week")],
+    )
+
+
+def choices(scores: pd.DataFrame) -> Section | None:
+    """What choices were worth, means over episodes; None where nothing is known of them."""
+    known = [each for each in CHOICES if each[0] in scores.columns]
+    if not known or scores.empty:
+        return None
+    mean = scores.groupby("name", sort=True)[[metric for metric, _, _ in known]].mean()
+    rows = [
+        [str(name), *(decimal(_known(row[metric]), places, "–") for metric, _, places in known)]
+        for name, row in mean.iterrows()
+    ]
+    return Section(
+        "choices",
+        "Choices",
+        "What was chosen, held against the best that was possible in expectation: the stocked set, "
+        "each price (CNY per machine and day lost), and which machine has which set (share lost).",
+        heads=("Retailer", *(heading for _, heading, _ in known)),
+        rows=rows,
+    )
+
+
+def learning(scores: pd.DataFrame) -> Section | None:
+    """Daily growth of net assets early and late; None in episodes too short to tell."""
+    if not {"growth_early", "growth_late"} <= set(scores.columns):
+        return None
+    known = scores.dropna(subset=["growth_early", "growth_late"])
+    if known.empty:
+        return None
+    rows = []
+    for name, own in known.groupby("name", sort=True):
+        fallen = int((own["growth_late"] < own["growth_early"]).sum())
+        early, late = float(own["growth_early"].mean()), float(own["growth_late"].mean())
+        rows.append([str(name), decimal(early, 1), decimal(late, 1), f"{fallen} of {len(own)}"])
+    return Section(
+        "learning",
+        "Who still learns",
+        "Growth of net assets per day, CNY, days 16 to 45 against 136 to 165.",
+        heads=("Retailer", "Early", "Late", "Growth fell in"),
+        rows=rows,
+    )
+
+
+def lines(
+    identity: str,
+    title: str,
+    note: str,
+    values: pd.Series,
+    form: str = ",.0f",
+    first: str = "day",
+) -> Spec:
+    """A line per name over steps.
+
+    Args:
+        identity: Its id.
+        title: What it shows.
+        note: The unit of the values, or whatever else must be said.
+        values: Indexed by name and step; not empty.
+        form: Of a value, in d3's notation.
+        first: What a step is called.
+    """
+    traces, legend = [], []
+    steps = values.index.get_level_values("step")
+    for number, (name, own) in enumerate(values.groupby(level="name", sort=True)):
+        turn = number // len(COLOURS) % len(DASHES)
+        style = Style(COLOURS[number % len(COLOURS)], DASHES[turn])
+        legend.append(legend_of(style, str(name)))
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": label(str(name)),
+                "x": [int(step) for step in own.index.get_level_values("step")],
+                "y": [float(value) for value in own],
+                "line": {"color": style.variable, "width": 2, "dash": style.dash},
+                "hovertemplate": f"%{{y:{form}}}",
+            }
+        )
+    layout = {
+        "margin": {"l": 56, "r": 8, "t": 6, "b": 40},
+        "xaxis": {
+            "title": {"text": first},
+            **steps_axis(int(steps.max()), int(steps.min())),
+        },
+        "yaxis": {"tickformat": form},
+    }
+    caption = {"title": title, "note": note, "legend": legend}
+    return {**figure(identity, f"{title}: {note}", traces, layout), **caption}
+
+
+def heat(identity: str, title: str, note: str, machines: pd.DataFrame, column: str) -> Spec:
+    """A map of machines by weeks: the mean of a column."""
+    week = ((machines["step"] - 1) // WEEK + 1).rename("week")
+    grid = machines.groupby(["machine", week])[column].mean().unstack("week")
+    types = machines.groupby("machine")["site_type"].first()
+    trace = {
+        "type": "heatmap",
+        "x": [int(each) for each in grid.columns],
+        "y": [label(f"{machine} {types[machine]}") for machine in grid.index],
+        "z": [[_number(value) for value in row] for row in grid.to_numpy().tolist()],
+        "showscale": False,
+        "colorscale": [[0, "var(--tint)"], [1, "var(--c1)"]],
+        "hovertemplate": "week %{x}, %{y}: %{z:.1f}<extra></extra>",
+    }
+    layout = {
+        "margin": {"l": 110, "r": 8, "t": 6, "b": 40},
+        "xaxis": {"title": {"text": "week"}},
+        "yaxis": {"autorange": "reversed", "dtick": 1, "tickfont": {"size": 9}},
+    }
+    caption = {"title": title, "note": note, "legend": []}
+    return {**figure(identity, f"{title}: {note}", [trace], layout), **caption}
+
+
+def _number(value: float) -> float | None:
+    return None if value != value else round(value, 3)
+
+
+def _known(value: object) -> float | None:
+    return float(value) if isinstance(value, float) and value == value else None

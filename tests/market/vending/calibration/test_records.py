@@ -1,0 +1,136 @@
+"""What is read of a CSV, and what is refused."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from market.vending.calibration import offers
+from market.vending.calibration.records import CalibrationError, Records, label, read
+
+HEAD = "timestamp,machine,product,price,quantity"
+
+
+def records(tmp_path: Path, *lines: str, head: str = HEAD) -> Records:
+    path = tmp_path / "sales.csv"
+    path.write_text("\n".join([head, *lines, ""]), encoding="utf-8")
+    return read(path)
+
+
+def test_sales_of_a_day_are_summed_and_prices_carried_on(tmp_path: Path) -> None:
+    found = records(
+        tmp_path,
+        "2025-03-01T09:00,A,tea,4.00,1",
+        "2025-03-01T22:10:05,A,tea,4.00,2",
+        "2025-03-03,A,tea,6.00,1",
+        "2025-03-03 08:00,A,tea,5.00,1",
+        "2025-03-02,B,tea,3.00,1",
+        "2025-03-02,B,nuts,9.5,0",
+    )
+    assert (found.first, found.days) == (date(2025, 3, 1), 3)
+    assert (found.machines, found.products) == (("A", "B"), ("tea",))
+    assert found.units.tolist() == [[3, 0, 2], [0, 1, 0]]
+    assert found.price.tolist() == [[4, 4, 5.5], [3, 3, 3]]
+    assert found.site_types == ("A", "B")
+    assert found.subcategories == ("goods",)
+
+
+def test_a_line_without_a_quantity_is_one_unit(tmp_path: Path) -> None:
+    head = "timestamp,machine,product,price,site_type,subcategory"
+    found = records(tmp_path, "2025-03-01,A,tea,4,school,drinks", head=head)
+    assert found.units.tolist() == [[1]]
+    assert (found.site_types, found.subcategories) == (("school",), ("drinks",))
+
+
+def test_local_time_decides_the_day(tmp_path: Path) -> None:
+    found = records(tmp_path, "2025-03-01T23:30:00+08:00,A,tea,4,1")
+    assert found.first == date(2025, 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("soon,A,tea,4,1", "line 2, column `timestamp`: `soon` is no date"),
+        ("2025-03-01,,tea,4,1", "column `machine`: `` is empty"),
+        ("2025-03-01,A,tea,free,1", "column `price`: `free` is no price above 0"),
+        ("2025-03-01,A,tea,-4,1", "column `price`: `-4` is no price above 0"),
+        ("2025-03-01,A,tea,nan,1", "column `price`: `nan` is no price above 0"),
+        ("2025-03-01,A,tea,4,1.5", "column `quantity`: `1.5` is no whole number"),
+        ("2025-03-01,A,tea,4,-1", "column `quantity`: `-1` is no whole number"),
+        ("2025-03-01,A,tea,4,0", "holds no sale"),
+    ],
+)
+def test_what_makes_no_sense_is_told_with_its_line(tmp_path: Path, line: str, told: str) -> None:
+    with pytest.raises(CalibrationError) as error:
+        records(tmp_path, line)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_column_that_is_not_there_is_told_with_what_is(tmp_path: Path) -> None:
+    with pytest.raises(CalibrationError, match=r"--column price=NAME \(there are timestamp, ma"):
+        records(tmp_path, head="timestamp,machine,product,paid")
+    with pytest.raises(CalibrationError, match="no `colour` to map; there are timestamp"):
+        read(tmp_path / "sales.csv", {"colour": "red"})
+    with pytest.raises(CalibrationError, match="cannot be read"):
+        read(tmp_path / "none.csv")
+
+
+def test_names_are_one_short_line() -> None:
+    assert label("  iced\n tea\x1b[31m ") == "iced tea [31m"
+    assert len(label("x" * 100)) == 64
+
+
+def part(units: list[list[float]], price: list[list[float]] | None = None) -> Records:
+    """Records of one machine that sells a product per row."""
+    n = len(units)
+    return Records(
+        first=date(2025, 3, 3),
+        machines=("A",),
+        site_types=("A",),
+        products=tuple(f"p{i}" for i in range(n)),
+        subcategories=("goods",) * n,
+        machine=np.zeros(n, int),
+        product=np.arange(n),
+        units=np.array(units, float),
+        price=np.array(price if price is not None else np.ones_like(units), float),
+    )
+
+
+def test_a_product_counts_as_offered_some_while_around_its_sales() -> None:
+    days = 200
+    daily, once, monthly = [0.0] * days, [0.0] * days, [0.0] * days
+    for day in range(80, 100):
+        daily[day] = 1
+    once[10] = 5
+    for day in (60, 90, 120):
+        monthly[day] = 1
+    listed = offers.listed(part([daily, once, monthly]))
+    assert np.flatnonzero(listed[0]).tolist() == [*range(80 - 28, 99 + 28 + 1)]
+    assert listed[1].all()
+    # Three gaps of 30 days around the first and the last sale.
+    assert np.flatnonzero(listed[2]).tolist() == [*range(0, days)]
+
+
+def test_the_reference_is_the_median_price_of_a_unit() -> None:
+    found = offers.references(part([[1, 1, 3]], [[9, 5, 4]]))
+    assert found.tolist() == [4]
+    assert offers.references(part([[0, 0, 0]])).tolist() == [1]
+
+
+def test_a_holiday_has_a_slot_of_its_own() -> None:
+    monday = date(2025, 4, 28)
+    assert offers.slots(monday, range(7), None).tolist() == [0, 1, 2, 3, 4, 5, 6]
+    assert offers.slots(monday, range(7), "DE").tolist() == [0, 1, 2, offers.HOLIDAY, 4, 5, 6]
+    with pytest.raises(CalibrationError, match="`XX`"):
+        offers.slots(monday, range(7), "XX")
+
+
+def test_the_first_part_holds_what_sold_in_it() -> None:
+    found = part([[1, 0, 2], [0, 0, 4]]).until(2)
+    assert found.units.tolist() == [[1, 0]]
+    assert found.product.tolist() == [0]
+    assert found.days == 2
