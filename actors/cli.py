@@ -13,9 +13,12 @@ import sys
 
 import typer
 
-from actors.commands.records import list_, replay, report, status
+from actors.commands.calibrating import calibrate
+from actors.commands.forking import fork
+from actors.commands.records import list_, package, replay, report, status
 from actors.commands.rehearsing import dev_server
 from actors.commands.running import run
+from actors.commands.studying import study
 
 app = typer.Typer(
     add_completion=False,
@@ -28,9 +31,13 @@ app = typer.Typer(
 
 for command, name in (
     (run, "run"),
+    (study, "study"),
     (list_, "list"),
     (replay, "replay"),
+    (fork, "fork"),
+    (calibrate, "calibrate"),
     (report, "report"),
+    (package, "package"),
     (status, "status"),
     (dev_server, "dev-server"),
 ):

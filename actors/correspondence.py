@@ -13,12 +13,15 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
+from urllib.parse import urlsplit
 
-from actors.budget import Budget, Hold
+from actors.budget import Budget, Hold, unsure_tries
 from actors.episode import CallKey, Wanted
 from actors.hosts import ProcessDiedError
+from actors.language.prices import FREE
+from actors.language.redaction import known_keys, redacted
 from market.calls import CallLog, CallRecord, Calls, Outcome, paid_replies, unsettled
-from market.language import ProviderFailure, Reply, Request
+from market.language import ModelSettings, ProviderFailure, Reply, Request
 
 #: A record, and who waits for it to be on disk.
 _Unwritten = tuple[CallRecord, asyncio.Future[None]]
@@ -33,7 +36,8 @@ class Spend:
     Attributes:
         calls: Replies.
         tokens: Tokens read and written, where known.
-        cost_usd: The price; None once any part of it is unknown.
+        cost_usd: The price; None once any part of it is unknown: that of a reply, of a call that
+            was lost, or of a try that broke off.
     """
 
     def __init__(self) -> None:
@@ -46,8 +50,15 @@ class Spend:
         usage = reply.usage
         self.calls += 1
         self.tokens += (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
-        known = self.cost_usd is not None and usage.cost_usd is not None
-        self.cost_usd = self.cost_usd + usage.cost_usd if known else None  # type: ignore[operator]
+        if self.cost_usd is not None and usage.cost_usd is not None and not usage.unsure:
+            self.cost_usd += usage.cost_usd
+        else:
+            self.cost_usd = None
+
+    def unsure(self, model: str | None) -> None:
+        """Count something that was sent and may have been answered to nobody."""
+        if model not in FREE:
+            self.cost_usd = None
 
 
 class Language(Protocol):
@@ -104,6 +115,9 @@ class Correspondence:
         self.spend = Spend()
         for reply in self._paid.values():
             self.spend.add(reply)
+        for record in (*earlier.records, *self._lost):
+            if record.reply is None and unsure_tries(record):
+                self.spend.unsure(record.model)
         self._under_way: dict[CallKey, asyncio.Task[Reply | ProviderFailure]] = {}
         self._waiting: set[asyncio.Task[object]] = set()
         self._unwritten: list[_Unwritten] = []
@@ -131,8 +145,13 @@ class Correspondence:
             task.exception()  # taken here, since who asked may be gone
 
     async def note(self, records: Sequence[CallRecord]) -> None:
-        """Record something else about the episode, such as the failures of seats."""
-        await self._write(*records)
+        """Record something else about the episode, such as the failures of seats.
+
+        What failed may quote a key: a policy of the user's own calls whom it likes.
+        """
+        keys = known_keys()
+        told = [replace(one, error=one.error and redacted(one.error, keys)) for one in records]
+        await self._write(*told)
 
     async def close(self) -> None:
         """Wait for the calls that were sent: they are paid for. What waits for room is dropped."""
@@ -150,6 +169,7 @@ class Correspondence:
                 outcome = await self._send(wanted, hold)
                 break
             except ProcessDiedError as death:
+                self.spend.unsure(model)
                 await self._write(self._record(wanted.key, model, Outcome.LOST, error=str(death)))
                 if not left:
                     return ProviderFailure(
@@ -162,12 +182,15 @@ class Correspondence:
             self._paid[wanted.key] = outcome
             self.spend.add(outcome)
         else:
+            if outcome.unsure:
+                self.spend.unsure(model)
             failed = self._record(
                 wanted.key,
                 model,
                 Outcome.PROVIDER_FAILED,
                 cause=outcome.cause,
                 error=outcome.message,
+                unsure=outcome.unsure,
             )
             await self._write(failed)
         return outcome
@@ -192,6 +215,7 @@ class Correspondence:
             Outcome.SENT,
             messages=request.messages,
             ceiling=hold.tokens,
+            address=server_of(request.model),
         )
         try:
             await self._write(*self._take_lost(), sent)
@@ -262,6 +286,14 @@ class Correspondence:
         intents = [one for one in batch if one[0].outcome is Outcome.SENT]
         _settle(intents, self._failed)
         return [one for one in batch if one[0].outcome is not Outcome.SENT]
+
+
+def server_of(settings: ModelSettings) -> str:
+    """The server that a model is asked at, without path or password; empty for its own."""
+    if settings.api_base is None:
+        return ""
+    parts = urlsplit(settings.api_base)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 def _settle(batch: Sequence[_Unwritten], error: Exception | None) -> None:

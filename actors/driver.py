@@ -20,7 +20,7 @@ from actors.hosts import ProcessDiedError
 from actors.watch import Progress, Watcher
 from market import answers
 from market.calls import CallRecord, Outcome
-from market.environment import NoAction, Result
+from market.environment import OUTSIDE, NoAction, Result
 from market.journal import JournalError, JournalWriter, read
 from market.language import ProviderFailure, Reply
 
@@ -76,6 +76,8 @@ class Driver:
         steps: Steps of the episode, for the watcher; 0 when nobody knows.
         suspend: Whether a provider's failure ends the run instead of costing the turn.
         clock: Seconds.
+        decisions: Most decisions of all seats in the episode, for the watcher; None when nobody
+            knows.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class Driver:
         steps: int,
         suspend: bool = True,
         clock: Callable[[], float] = time.monotonic,
+        decisions: int | None = None,
     ) -> None:
         self._open_market = open_market
         self._journal = journal
@@ -97,6 +100,8 @@ class Driver:
         self._clock = clock
         self._began = clock()
         self._applied = 0
+        self._decisions = decisions
+        self._decided = 0
 
     async def play(self) -> Played:
         """Play. However it ends, what models were sent is waited for and logged: it is paid for."""
@@ -128,7 +133,9 @@ class Driver:
         return played
 
     async def _finish(self, market: Market) -> Result:
-        state = await market.start(self._recorded())
+        recorded = self._recorded()
+        self._decided = sum(map(_decided, recorded))
+        state = await market.start(recorded)
         if state.digest != self._journal.chain.digest:
             raise JournalError(
                 f"{self._journal.path} is the recording of another game: this version shows the "
@@ -142,6 +149,7 @@ class Driver:
             )
             state = await market.apply()
             self._applied += 1
+            self._decided += _decided(gathered.texts)
             step = state.step or step
             self._tell(state, step)
         self._journal.finish(state.result)
@@ -155,7 +163,20 @@ class Driver:
 
     async def _gather(self, market: Market) -> Gathered:
         """All answers to the open batch, with whatever models have to say to them."""
-        replying: set[asyncio.Task[None]] = set()
+        found = await market.gather()
+        if found.gathered is None:
+            found = await self._correspond(market, found)
+        gathered = found.gathered
+        assert gathered is not None
+        if gathered.owed is not None:
+            raise OwedError(gathered.owed)
+        if gathered.failures:
+            await self._letters.note(self._failures(gathered))
+        return gathered
+
+    async def _correspond(self, market: Market, found: News) -> News:
+        """Let models answer what a batch wants of them, until it wants nothing more."""
+        replying = self._sent(market, found)
         news = asyncio.ensure_future(market.gather())
         try:
             while True:
@@ -166,22 +187,17 @@ class Driver:
                 if not news.done():
                     continue
                 found = news.result()
-                replying |= {
-                    asyncio.ensure_future(self._reply(market, wanted)) for wanted in found.wanted
-                }
+                replying |= self._sent(market, found)
                 if found.gathered is not None:
-                    break
+                    return found
                 news = asyncio.ensure_future(market.gather())
         finally:
             news.cancel()
             for task in replying:
                 task.cancel()
-        gathered = found.gathered
-        if gathered.owed is not None:
-            raise OwedError(gathered.owed)
-        if gathered.failures:
-            await self._letters.note(self._failures(gathered))
-        return gathered
+
+    def _sent(self, market: Market, found: News) -> set[asyncio.Task[None]]:
+        return {asyncio.ensure_future(self._reply(market, wanted)) for wanted in found.wanted}
 
     async def _reply(self, market: Market, wanted: Wanted) -> None:
         reply = await self._letters.answer(wanted)
@@ -202,6 +218,7 @@ class Driver:
                 tokens=spend.tokens,
                 cost_usd=spend.cost_usd,
                 seconds=self._clock() - self._began,
+                done=min(1.0, self._decided / self._decisions) if self._decisions else None,
             )
         )
 
@@ -223,3 +240,8 @@ class Driver:
                 )
             )
         return records
+
+
+def _decided(texts: Mapping[str, str]) -> int:
+    """How many seats decided in a batch."""
+    return sum(seat != OUTSIDE for seat in texts)

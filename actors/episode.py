@@ -15,15 +15,27 @@ and a reply before it is used, and so that neither dies with the process this ru
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from actors.retailer import Ask, Outcome, Said, Silent, Stage, bounded
 from market import answers
-from market.environment import OUTSIDE, Answer, Cause, Decision, Decisions, Environment, Result
+from market.environment import (
+    OUTSIDE,
+    Answer,
+    Answers,
+    Cause,
+    Decision,
+    Decisions,
+    Environment,
+    NoAction,
+    Result,
+)
 from market.journal import Chain
 from market.language import ProviderFailure, Reply, Request
+
+T = TypeVar("T")
 
 #: Seconds for which the first want of a batch waits for others that come at the same time.
 BUNCH = 0.01
@@ -174,7 +186,7 @@ class Episode:
             asked = ask_of(self._open)
             self._chain.extend(self._open)
             past.append((asked, {seat: as_given(text) for seat, text in texts.items()}))
-            self._step_on(texts)
+            self._step_on({seat: answers.load(text) for seat, text in texts.items()})
         if past:
             await asyncio.gather(*(host.remember(past) for host in self._hosts))
         return self._state()
@@ -183,11 +195,13 @@ class Episode:
         """Ask the open batch, and wait until a model must be asked or all have answered."""
         if self._asking is None:
             self._asking = asyncio.ensure_future(self._ask_all())
-        anything = asyncio.ensure_future(self._anything.wait())
-        await asyncio.wait({self._asking, anything}, return_when=asyncio.FIRST_COMPLETED)
-        anything.cancel()
+        await asyncio.sleep(0)  # in which scripts of this process answer
         if not self._asking.done():
-            await asyncio.wait({self._asking}, timeout=BUNCH)
+            anything = asyncio.ensure_future(self._anything.wait())
+            await asyncio.wait({self._asking, anything}, return_when=asyncio.FIRST_COMPLETED)
+            anything.cancel()
+            if not self._asking.done():
+                await asyncio.wait({self._asking}, timeout=BUNCH)
         wanted, self._wanted = tuple(self._wanted), []
         self._anything.clear()
         if not self._asking.done():
@@ -205,13 +219,13 @@ class Episode:
     async def apply(self) -> State:
         """Apply the answers that were gathered last."""
         given = self._given
-        await asyncio.gather(
-            *(
+        await _together(
+            [
                 host.settle({seat: given[seat] for seat in host.seats if seat in given})
                 for host in self._hosts
-            )
+            ]
         )
-        self._step_on({seat: said.text for seat, said in given.items()})
+        self._step_on({seat: _parsed(said) for seat, said in given.items()})
         state = self._state()
         if self._open:
             # Seats think while the driver takes note of the state.
@@ -224,10 +238,8 @@ class Episode:
             self._asking.cancel()
             await asyncio.gather(self._asking, return_exceptions=True)
 
-    def _step_on(self, texts: Mapping[str, str]) -> None:
-        self._open = self._environment.apply(
-            {seat: answers.load(text) for seat, text in texts.items()}
-        )
+    def _step_on(self, given: Answers) -> None:
+        self._open = self._environment.apply(given)
 
     async def _ask_all(self) -> Gathered:
         asked = {decision.seat: decision for decision in self._open}
@@ -239,7 +251,7 @@ class Episode:
         if OUTSIDE in asked:
             parts.append(self._ask_outside(asked[OUTSIDE]))
         found: dict[str, Said | Silent] = {}
-        for part in await asyncio.gather(*parts):
+        for part in await _together(parts):
             found.update(part)
         first = self._open[0]
         if OUTSIDE in asked and OUTSIDE not in found:
@@ -308,6 +320,20 @@ class Episode:
         )
 
 
+async def _together(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """What all calls return. A single one, as where scripts share a process, needs no task."""
+    if len(calls) == 1:
+        return [await calls[0]]
+    return await asyncio.gather(*calls)
+
+
+def _parsed(said: Said | Silent) -> Answer | NoAction:
+    """What is applied for a seat: what its text says."""
+    if isinstance(said, Silent):
+        return NoAction(said.cause)
+    return answers.load(said.text) if said.answer is None else said.answer
+
+
 def ask_of(decisions: Sequence[Decision]) -> Ask:
     """A batch, or a part of one, as it travels."""
     first = decisions[0]
@@ -316,6 +342,7 @@ def ask_of(decisions: Sequence[Decision]) -> Ask:
         first.turn,
         first.observation.public,
         {d.seat: (d.kind, d.observation.private) for d in decisions},
+        {d.seat: d for d in decisions},
     )
 
 

@@ -18,6 +18,7 @@ from actors.episode import Gathered, Wanted
 from actors.errors import UserError
 from actors.language.prices import Prices
 from actors.roster import Seat, roster
+from actors.run import refuse_unset
 from actors.staging import Script, grouped, stage_inline
 from market import answers
 from market.config import Config, recorded, resolved, rules
@@ -102,9 +103,13 @@ def preview(config: Config, prices: Prices | None = None) -> str:
 
     Decisions are told where the environment's rules know them: `decisions_per_seat`, the most that
     one seat is asked in an episode.
+
+    Raises:
+        UserError: If an environment variable is not set without which nothing can be played.
     """
     lines: list[str] = []
     plans = expand(config)
+    refuse_unset(plans)
     if len(plans) > 1:
         lines.append(f"episodes: {len(plans):,}")
     decisions = [(_decisions(plan.config), times) for plan, times in _games(plans)]

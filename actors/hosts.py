@@ -163,6 +163,7 @@ class ProcessHost:
         for ask, given in past:
             self._past.add(ask, given)
         await self._restore(self.seats)
+        self._fresh = False
 
     async def _attempt(
         self, method: str, argument: Any, seats: Sequence[str]

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from actors import collecting
 from actors.correspondence import Language
 from actors.driver import Market
 from actors.errors import UserError
@@ -55,6 +56,7 @@ class InlinePlace:
 
         self.language = language
         self.facts = EncodedFacts(encoder)
+        collecting.relax()
 
     async def open(self, script: Script) -> Market:
         """An episode in this process."""
@@ -143,9 +145,15 @@ async def on_ray(config: Config, models: Sequence[ModelSettings]) -> AsyncIterat
 
     with connected(config.address):
         place = RayPlace(config)
-        _refuse(await place.outside.problem())
-        for settings in models:
-            _refuse(await place.language.check(settings))
+        try:
+            _refuse(await place.outside.problem())
+            for settings in models:
+                _refuse(await place.language.check(settings))
+        except ProcessDiedError as death:
+            raise UserError(
+                f"The processes that call models or compare texts die as soon as they are started "
+                f"({death}); look at the memory of the machine."
+            ) from None
         try:
             yield place
         finally:

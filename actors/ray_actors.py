@@ -347,7 +347,16 @@ class RemoteOutside:
 
     async def problem(self) -> str | None:
         """See `EncodedFacts.problem`."""
-        problem: str | None = await answer(self._actor().problem.remote())
+        for left in reversed(range(ENCODER_DEATHS)):
+            handle = self._actor()
+            try:
+                problem: str | None = await answer(handle.problem.remote())
+                break
+            except ProcessDiedError:
+                discard(handle)
+                self._handle = None
+                if not left:
+                    raise
         return problem
 
     async def answer(self, decision: Decision) -> Answer | ProviderFailure:

@@ -21,6 +21,9 @@ from actors.language.limits import Demand
 from actors.ray_actors import answer, discard, here, nodes, start
 from market.language import ModelSettings, ProviderFailure, Reply, Request
 
+#: How often an actor may die while it is asked whether it can be used.
+CHECKS = 5
+
 #: Model calls in flight at once, over all retailers.
 CALLS_AT_ONCE = 1_000
 
@@ -138,9 +141,24 @@ class RemoteLanguage:
 
     async def check(self, settings: ModelSettings) -> str | None:
         """See `LanguageClient.check`: the first problem that any of the actors has."""
-        actors = self._actors().values()
-        found = await asyncio.gather(*(answer(actor.check.remote(settings)) for actor in actors))
+        nodes = list(self._actors())
+        found = await asyncio.gather(*(self._check(node, settings) for node in nodes))
         return next((problem for problem in found if problem is not None), None)
+
+    async def _check(self, node: str, settings: ModelSettings) -> str | None:
+        for left in reversed(range(CHECKS)):
+            handle = self._actors().get(node)
+            if handle is None:
+                break  # it is left out: others work
+            try:
+                problem: str | None = await answer(handle.check.remote(settings))
+                return problem
+            except ProcessDiedError:
+                if self._handles.get(node) is handle:
+                    del self._handles[node]
+                if not left:
+                    raise
+        return None
 
     async def complete(self, request: Request) -> Reply | ProviderFailure:
         """See `LanguageClient.complete`: by the actor that has the fewest calls under way."""

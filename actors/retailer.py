@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import fastjsonschema
@@ -33,12 +33,14 @@ class Casting:
         policy: `module:Class`, or the class itself when only the caller can import it.
         options: The policy's options.
         seed: Seed of the episode.
+        since: The step at which it took the seat over; it is told nothing of earlier ones.
     """
 
     seat: str
     policy: str | type[Policy]
     options: Mapping[str, Json]
     seed: int
+    since: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,17 @@ class Ask:
         turn: Turn of the batch.
         public: The public view.
         seats: For each asked seat, the kind of decision and the private view.
+        decisions: The decisions themselves, in the process that asks them; they do not travel.
     """
 
     step: int
     turn: int
     public: Mapping[str, Json]
     seats: Mapping[str, tuple[str, Mapping[str, Json]]]
+    decisions: Mapping[str, Decision] | None = field(default=None, compare=False, repr=False)
+
+    def __reduce__(self) -> tuple[type[Ask], tuple[Any, ...]]:
+        return Ask, (self.step, self.turn, self.public, self.seats)
 
     def only(self, seats: Sequence[str]) -> Ask:
         """The same batch for some of its seats."""
@@ -72,9 +79,18 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An answer, as `market.answers` spells it."""
+    """An answer, as `market.answers` spells it.
+
+    Attributes:
+        text: The spelling.
+        answer: What is parsed back from it, where this process has done so; it does not travel.
+    """
 
     text: str
+    answer: Answer | None = field(default=None, compare=False, repr=False)
+
+    def __reduce__(self) -> tuple[type[Said], tuple[str]]:
+        return Said, (self.text,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +145,12 @@ class Retailers:
             self._build(seat)
             if seat in self._broken:
                 continue
-            history = [(self._decision(ask, seat), answers.load(given.text)) for ask, given in past]
+            since = self._castings[seat].since
+            history = [
+                (self._decision(ask, seat), answers.load(given.text))
+                for ask, given in past
+                if ask.step >= since
+            ]
             try:
                 self._policies[seat].recall(history)
             except (Exception, SystemExit):
@@ -146,6 +167,8 @@ class Retailers:
             self._broken[seat] = f"cannot be built: {_trace()}"
 
     def _decision(self, ask: Ask, seat: str) -> Decision:
+        if ask.decisions is not None:
+            return ask.decisions[seat]
         kind, private = ask.seats[seat]
         observation = Observation(self._stage.rules, ask.public, private)
         return Decision(ask.step, ask.turn, seat, kind, observation, self._stage.forms[kind])
@@ -169,7 +192,7 @@ class Retailers:
 def bounded(answer: Answer, form: Form, limit: int | None = forms.MAX_BYTES) -> Said | Silent:
     """The text of an answer, or why it is none."""
     try:
-        text = answers.dump(answer)
+        text, parsed = answers.settled(answer)
     except ValueError as error:
         return Silent(Cause.MALFORMED, str(error)[:DETAIL])
     if limit is not None and len(text) > limit:
@@ -179,7 +202,7 @@ def bounded(answer: Answer, form: Form, limit: int | None = forms.MAX_BYTES) -> 
         forms.validator(form)(answer.action)
     except fastjsonschema.JsonSchemaValueException as error:
         return Silent(Cause.MALFORMED, str(error.message)[:DETAIL])
-    return Said(text)
+    return Said(text, parsed)
 
 
 def _trace() -> str:

@@ -10,6 +10,7 @@ from actors.retailer import Casting
 from market.config import Config, policy
 from market.config.options import asks_a_model, policy_class
 from market.language import ModelSettings
+from market.replay import luck
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Seat:
 def roster(config: Config) -> list[Seat]:
     """Who plays, seat by seat."""
     seats = []
+    seed = luck(config.seed, config.fork.model_dump() if config.fork else None)
     for retailer in config.retailers:
         path, options = policy(config, retailer)
         kind = policy_class(config.kind, retailer.policy)
@@ -42,7 +44,8 @@ def roster(config: Config) -> list[Seat]:
             }
             settings = _model_settings(options)
         for seat in retailer.seats:
-            casting = Casting(seat, path, options, config.seed)
+            since = config.fork.step if config.fork and seat in config.fork.taken else 0
+            casting = Casting(seat, path, options, seed, since)
             model = settings.model if settings else None
             seats.append(Seat(casting, retailer.policy, model, settings))
     return seats

@@ -17,10 +17,12 @@ from actors.places import crowded, inline, on_ray
 from actors.roster import Seat, distinct_models, roster
 from actors.summary import summarise
 from actors.tournament import CALLS, JOURNAL, Ended, Tournament, finished, header_of
+from market import variables
 from market.calls import read_calls
 from market.config import Config, resolved, seat_ids
 from market.config.plans import EpisodePlan, expand
 from market.environment import Json
+from market.journal import has_header
 from market.language import ModelSettings
 from market.storage import LOCAL, Storage
 
@@ -67,9 +69,11 @@ def run(
         market.journal.ConfigChangedError: If the run to resume had another configuration.
     """
     began = time.monotonic()
+    if config.study is not None:
+        raise UserError(f"{config.name} is a study; play it with `market study`.")
     if resume and not (out / "episodes").exists():
         raise UserError(f"{out} holds no run to resume; leave out --resume.")
-    ended = asyncio.run(_play(config, out, audience, storage))
+    ended = asyncio.run(play_all(config, expand(config), out, audience, storage))
     owed = [one.played.owed for one in ended if one.played is not None and one.played.owed]
     failed = tuple(one.error for one in ended if one.error is not None)
     if owed or not any((out / "episodes").glob(f"*/{JOURNAL}")):
@@ -81,16 +85,29 @@ def run(
     return RunOutcome(out, summary, None, failed)
 
 
-async def _play(config: Config, out: Path, audience: Audience, storage: Storage) -> list[Ended]:
-    """Play what is not finished; a place is only made if anything is left to play."""
-    plans = expand(config)
+async def play_all(
+    config: Config, plans: Sequence[EpisodePlan], out: Path, audience: Audience, storage: Storage
+) -> list[Ended]:
+    """Play what is not finished; a place is only made if anything is left to play.
+
+    Args:
+        config: What they have in common: where they are played, and what models may take.
+        plans: The episodes.
+        out: Folder for the results.
+        audience: Who is told.
+        storage: Where the records are kept.
+    """
     todo = [
         plan
         for plan in plans
         if not finished(out / "episodes" / plan.id / JOURNAL, header_of(plan))
     ]
+    for plan in todo:
+        if plan.config.fork and not has_header(out / "episodes" / plan.id / JOURNAL):
+            raise UserError(f"{plan.id} goes on from a recording; play it by `market fork`.")
     if not todo:
         return []
+    refuse_unset(todo)
     budget = budget_of(config)
     for plan in plans:
         budget.count(read_calls(out / "episodes" / plan.id / CALLS), owners(plan.config))
@@ -108,6 +125,17 @@ async def _play(config: Config, out: Path, audience: Audience, storage: Storage)
             todo, out, there, at_once, audience.watch, audience.ended, storage, budget
         )
         return await tournament.play()
+
+
+def refuse_unset(plans: Sequence[EpisodePlan]) -> None:
+    """Refuse episodes that cannot be built for want of an environment variable.
+
+    Raises:
+        UserError: If one is not set.
+    """
+    for config in {id(plan.config.rules): plan.config for plan in plans}.values():
+        if (problem := variables.problem(config.kind, config.rules)) is not None:
+            raise UserError(problem)
 
 
 def _conclude(

@@ -14,7 +14,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from actors.live import PLAIN_WIDTH, results
+from actors.live import PLAIN_WIDTH, forecast, results
 from actors.tournament import Ended
 from actors.watch import Plan, Progress, Watcher
 from market.config.plans import EpisodePlan
@@ -75,11 +75,7 @@ class Scoreboard:
     @property
     def share(self) -> float:
         """Share of the work that is done, from 0 to 1."""
-        under_way = sum(
-            progress.step / progress.steps
-            for progress in self.running.values()
-            if progress is not None and progress.steps
-        )
+        under_way = sum(_share(progress) for progress in self.running.values())
         return min(1.0, (sum(self.counts.values()) + under_way) / max(1, self.episodes))
 
     @property
@@ -109,6 +105,7 @@ class Scoreboard:
         if calls:
             price = "cost unknown" if cost is None else f"${cost:,.4f}"
             parts.append(f"{calls:,} model calls, {tokens:,} tokens, {price}")
+            parts += forecast(tokens, cost, self.share)
         return ", ".join(parts)
 
 
@@ -164,6 +161,15 @@ def _picture(board: Scoreboard) -> Group:
     if more > 0:
         table.add_row(Text(f"and {more} more"), Text(""))
     return Group(Text(board.line()), ProgressBar(total=1.0, completed=board.share), table)
+
+
+def _share(progress: Progress | None) -> float:
+    """Share of an episode that is done: of its decisions, or else of the steps that are over."""
+    if progress is None:
+        return 0.0
+    if progress.share is not None:
+        return progress.share
+    return max(0, progress.step - 1) / progress.steps if progress.steps else 0.0
 
 
 def _sum(one: float | None, other: float | None) -> float | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from actors.episode import Episode, Outside, stage_of
@@ -25,6 +26,7 @@ class Script:
         begin: Where the journal's chain of digests begins.
         deadline: Seconds that a retailer's own code has for one call.
         inline: Whether the retailers live in the process of the market.
+        variables: Environment variables without which the environment cannot be built.
     """
 
     config: Mapping[str, Json]
@@ -32,10 +34,12 @@ class Script:
     begin: str
     deadline: float
     inline: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def stage_inline(script: Script, outside: Outside) -> Episode:
     """An episode in this process."""
+    os.environ.update(script.variables)
     environment = build_environment(script.config)
     stage = stage_of(environment)
     hosts = [LocalHost(group, stage) for group in script.castings]
@@ -46,6 +50,7 @@ def stage_processes(
     script: Script, spawn: Spawn, outside: Outside
 ) -> tuple[Episode, list[ProcessHost]]:
     """An episode whose retailers live in processes of their own, not yet started."""
+    os.environ.update(script.variables)
     environment = build_environment(script.config)
     stage = stage_of(environment)
     hosts = [ProcessHost(group, stage, spawn, script.deadline) for group in script.castings]

@@ -18,9 +18,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from actors.budget import unsure_tries
 from actors.errors import UserError
+from actors.language.prices import FREE
 from market import registry
-from market.calls import CallLogError, Calls, Outcome, read_calls, unsettled
+from market.calls import CallLogError, CallRecord, Calls, Outcome, read_calls, unsettled
 from market.config import ConfigError, documents
 from market.config.plans import expand
 from market.config.schema import Config, parse
@@ -49,8 +51,9 @@ class Spend:
     Attributes:
         calls: Calls that were answered.
         tokens: Tokens read and written by them.
-        cost_usd: Price, lost calls included.
+        cost_usd: Price, lost calls and unsure tries included.
         lost: Calls that were sent and never answered; what they cost nobody knows.
+        unsure: Tries that failed and may have been worked on all the same; nor of these.
         in_flight: Calls that were sent by an episode that is running, and may yet be answered.
     """
 
@@ -59,6 +62,7 @@ class Spend:
     cost_usd: float | None = 0.0
     lost: int = 0
     in_flight: int = 0
+    unsure: int = 0
 
     def __add__(self, other: Spend) -> Spend:
         tokens, cost = (self.tokens, other.tokens), (self.cost_usd, other.cost_usd)
@@ -68,6 +72,7 @@ class Spend:
             None if None in cost else sum(filter(None, cost), 0.0),
             self.lost + other.lost,
             self.in_flight + other.in_flight,
+            self.unsure + other.unsure,
         )
 
 
@@ -158,7 +163,7 @@ def status(folder: Path) -> RunStatus:
     return RunStatus(
         folder,
         tuple(
-            _episode(folder / "episodes" / episode, steps, episode in planned)
+            episode_status(folder / "episodes" / episode, steps, episode in planned)
             for episode, steps in {**planned, **others}.items()
         ),
     )
@@ -174,7 +179,7 @@ def as_text(found: RunStatus) -> str:
     counts = ", ".join(f"{count} {state}" for state, count in found.counts.items() if count)
     lines = [f"episodes: {counts}", f"steps: {_of(found.steps_done, found.steps)}"]
     if found.spend != Spend():
-        lines.append(f"spent: {_spent(found.spend)}")
+        lines.append(f"spent: {spent(found.spend)}")
     width = max(len(episode.id) for episode in found.episodes)
     for episode in found.episodes:
         cells = [
@@ -182,7 +187,7 @@ def as_text(found: RunStatus) -> str:
             f"{episode.state:<9}",
             f"step {_of(episode.steps_done, episode.steps)}",
         ]
-        cells += [_spent(episode.spend)] if episode.spend != Spend() else []
+        cells += [spent(episode.spend)] if episode.spend != Spend() else []
         cells += [episode.note] if episode.note else []
         cells += [] if episode.planned else ["(not in config.json)"]
         lines.append("  ".join(cells))
@@ -211,10 +216,17 @@ def _steps(environment: str, rules: Mapping[str, Json]) -> int | None:
         return None
 
 
-def _episode(folder: Path, steps: int | None, planned: bool) -> EpisodeStatus:
+def episode_status(folder: Path, steps: int | None, planned: bool) -> EpisodeStatus:
+    """How an episode stands.
+
+    Args:
+        folder: Its folder.
+        steps: Its steps; None where only its journal knows.
+        planned: Whether the configuration asks for it.
+    """
     journal = folder / "journal.jsonl"
     # First the lock: whoever finishes while we read has let it go after the result was written.
-    held = _held(journal)
+    held = is_held(journal)
     done, note, over = 0, None, False
     try:
         if journal.exists() and has_header(journal):
@@ -241,10 +253,10 @@ def _episode(folder: Path, steps: int | None, planned: bool) -> EpisodeStatus:
     return EpisodeStatus(folder.name, state, done, steps, spend, note and _line(note), planned)
 
 
-def _held(journal: Path) -> bool:
-    """Whether somebody writes a journal."""
+def is_held(path: Path) -> bool:
+    """Whether somebody holds the lock of a file."""
     try:
-        descriptor = os.open(journal.with_name(journal.name + ".lock"), os.O_RDONLY)
+        descriptor = os.open(path.with_name(path.name + ".lock"), os.O_RDONLY)
     except FileNotFoundError:
         return False
     try:
@@ -268,8 +280,15 @@ def _spend(log: Calls, running: bool) -> Spend:
         spends.append(Spend(in_flight=len(pending)))
     else:
         lost += pending
-    spends += [Spend(cost_usd=0.0 if call.model == "local" else None, lost=1) for call in lost]
+    spends += [Spend(cost_usd=_unknown(call), lost=1) for call in lost]
+    for call in log.records:
+        if call.outcome is not Outcome.LOST and (tries := unsure_tries(call)):
+            spends.append(Spend(cost_usd=_unknown(call), unsure=tries))
     return sum(spends, Spend())
+
+
+def _unknown(call: CallRecord) -> float | None:
+    return 0.0 if call.model in FREE else None
 
 
 def _sum(one: int | None, other: int | None) -> int | None:
@@ -297,10 +316,12 @@ def _of(done: int, total: int | None) -> str:
     return f"{done:,} of {total:,}" if total is not None else f"{done:,}"
 
 
-def _spent(spend: Spend) -> str:
+def spent(spend: Spend) -> str:
+    """Calls, tokens and costs, for people."""
     tokens = "tokens unknown" if spend.tokens is None else f"{spend.tokens:,} tokens"
     cost = "cost unknown" if spend.cost_usd is None else f"${spend.cost_usd:,.4f}"
     parts = [f"{spend.calls:,} model calls", tokens, cost]
     parts += [f"{spend.lost:,} lost"] if spend.lost else []
+    parts += [f"{spend.unsure:,} tries unsure"] if spend.unsure else []
     parts += [f"{spend.in_flight:,} in flight"] if spend.in_flight else []
     return ", ".join(parts)

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.budget import owners
+from actors.budget import owners, unsure_tries
+from actors.language.prices import FREE
 from actors.status import status
 from market import canonical
-from market.calls import CallRecord, Outcome, read_calls, unsettled
+from market.calls import CallLogError, CallRecord, Outcome, read_calls, unsettled
 from market.config import Config, EpisodePlan, expand
 from market.environment import Json, NoAction, Result
-from market.journal import JournalReader, has_header, journal_digest
+from market.journal import JournalError, JournalReader, has_header, journal_digest
 from market.study.scores import Score, average, standing
 
 
@@ -56,8 +57,13 @@ def _calls(folder: Path, config: Config) -> Iterator[tuple[str, CallRecord]]:
     plans = () if config.tournament is None else expand(config)
     names = {plan.id: owners(plan.config) for plan in plans}
     for path in sorted(folder.glob("episodes/*/calls.jsonl")):
-        log = read_calls(path)
-        settled = [c for c in log.records if c.reply is not None or c.outcome is Outcome.LOST]
+        try:
+            log = read_calls(path)
+        except CallLogError:
+            # What was spent in it is told by nobody, and so unknown.
+            yield "", CallRecord("", 0, 0, "", 0, Outcome.PROVIDER_FAILED, unsure=1)
+            continue
+        settled = [c for c in log.records if c.reply is not None or unsure_tries(c)]
         for call in [*settled, *unsettled(log).values()]:
             yield names.get(path.parent.name, {}).get(call.seat, call.seat), call
 
@@ -66,11 +72,11 @@ def _spend(calls: Sequence[CallRecord]) -> dict[str, Json]:
     """What calls took. Of a lost one nobody knows, unless it was free."""
     usages = [call.reply.usage for call in calls if call.reply is not None]
     lost = [call for call in calls if call.reply is None]
-    costs = [usage.cost_usd for usage in usages]
-    costs += [None for call in lost if call.model != "local"]
+    costs = [None if usage.unsure else usage.cost_usd for usage in usages]
+    costs += [None for call in lost if call.model not in FREE]
     return {
         "calls": len(usages),
-        "calls_lost": len(lost),
+        "calls_lost": sum(call.outcome is not Outcome.PROVIDER_FAILED for call in lost),
         "tokens": {
             "prompt": _known_sum([usage.prompt_tokens for usage in usages]),
             "completion": _known_sum([usage.completion_tokens for usage in usages]),
@@ -93,12 +99,15 @@ def _episodes(folder: Path) -> Iterator[_Episode]:
     """The episodes of a run, read one at a time."""
     for path in sorted(folder.glob("episodes/*/journal.jsonl")):
         if has_header(path):
-            reader = JournalReader(path)
-            silent = sum(
-                isinstance(answer, NoAction)
-                for batch in reader
-                for answer in batch.answers.values()
-            )
+            try:
+                reader = JournalReader(path)
+                silent = sum(
+                    isinstance(answer, NoAction)
+                    for batch in reader
+                    for answer in batch.answers.values()
+                )
+            except JournalError:
+                continue  # damaged, and counted as failed
             yield _Episode(path.parent.name, reader.result, silent, journal_digest(path))
 
 
@@ -158,7 +167,7 @@ def _scores(plan: EpisodePlan, result: Result) -> Iterator[Score]:
         for seat in retailer.seats:
             found = result.seats[seat]
             yield Score(
-                retailer=retailer.name,
+                retailer=retailer.retailer,
                 seat=seat,
                 episode=plan.id,
                 market=plan.preset,

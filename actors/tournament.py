@@ -17,10 +17,12 @@ from pathlib import Path
 from actors.budget import Budget, owners
 from actors.correspondence import Correspondence
 from actors.driver import Driver, Played
+from actors.language.redaction import known_keys, redacted
 from actors.places import Place
 from actors.roster import Seat, may_cost, roster
 from actors.staging import Script, grouped
 from actors.watch import Plan, Watcher
+from market import variables
 from market.calls import CallLog, CallLogError, read_calls
 from market.config import recorded, rules
 from market.config.plans import EpisodePlan
@@ -116,9 +118,12 @@ class Tournament:
                 ended = Ended(plan, None, str(told))
             except Exception as failure:
                 # A bug of one environment or policy must not cost the other episodes.
+                keys = known_keys()
                 with suppress(OSError):  # the disk may be what failed
-                    self._storage.write(error, traceback.format_exc().encode())
-                ended = Ended(plan, None, f"{type(failure).__name__}: {failure} (see {error})")
+                    trace = redacted(traceback.format_exc(), keys)
+                    self._storage.write(error, trace.encode("utf-8", "replace"))
+                what = redacted(f"{type(failure).__name__}: {failure}", keys)
+                ended = Ended(plan, None, f"{what} (see {error})")
             self._told(ended)
             return ended
 
@@ -153,6 +158,7 @@ class Tournament:
                 watcher,
                 steps,
                 suspend=config.on_provider_failure == "suspend",
+                decisions=getattr(rules(config), "decisions_per_seat", 0) * len(seats) or None,
             )
             return await driver.play()
 
@@ -172,6 +178,7 @@ def script_of(plan: EpisodePlan, header: Header, seats: Sequence[Seat]) -> Scrip
         begin=header.digest,
         deadline=config.deadline_seconds,
         inline=config.inline,
+        variables=variables.held(config.kind, config.rules),
     )
 
 
@@ -180,11 +187,13 @@ def finished(journal: Path, header: Header, storage: Storage = LOCAL) -> bool:
 
     Raises:
         ConfigChangedError: If it was begun with another configuration.
-        JournalError: If it is damaged.
     """
     if not has_header(journal, storage):
         return False
-    found = read(journal, storage)
+    try:
+        found = read(journal, storage)
+    except JournalError:
+        return False  # whoever goes on with it says what is wrong; the other episodes are played
     if keys := found.header.differences(header):
         raise ConfigChangedError(journal, keys)
     return found.result is not None

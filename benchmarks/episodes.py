@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from actors import collecting
 from actors.cluster import connected
 from actors.correspondence import Correspondence
 from actors.driver import Driver
@@ -21,8 +22,10 @@ from actors.roster import roster
 from actors.staging import Script, grouped, stage_inline
 from market.calls import CallLog
 from market.config import Config, load, recorded
+from market.environment import Answer, Decision
 from market.journal import Header, JournalWriter, read
 from market.language import ProviderFailure, Request
+from market.play import play
 
 PRESET = "arena/paper"
 EPISODES = 20
@@ -72,6 +75,7 @@ def inline() -> None:
         folder = Path(name)
         for one in seeds:  # compiles, and fills the cache of similarities
             path = episode(one, facts, folder)
+        collecting.relax()  # as a run does
         journal = read(path)
         rounds = sum("outside" not in batch.answers for batch in journal.batches)
         decisions = sum(
@@ -92,6 +96,31 @@ def inline() -> None:
         f"  decision rounds per second  {rounds / seconds:8.0f}   (by CPU time {rounds / busy:.0f})"
     )
     print(f"  journal bytes per decision  {size / decisions:8.0f}")
+
+
+def bare() -> None:
+    """The environment and its policies alone: what a sweep of scripts plays."""
+    config = load(PRESET)
+    facts = EncodedFacts(config.encoder.model)
+
+    def outside(decision: Decision) -> Answer:
+        answer = facts.answer_now(decision)
+        assert isinstance(answer, Answer)
+        return answer
+
+    def all_seeds() -> None:
+        for seed in range(EPISODES):
+            play(config, seed=seed, outside=outside)
+
+    all_seeds()
+    collecting.relax()
+    cpu = []
+    for _ in range(REPEATS):
+        began = time.process_time()
+        all_seeds()
+        cpu.append((time.process_time() - began) / EPISODES)
+    print(f"environment and policies, {PRESET}, no journal")
+    print(f"  episodes per second, by CPU time {1 / statistics.median(cpu):8.1f}")
 
 
 def on_ray() -> None:
@@ -195,5 +224,6 @@ def _median(call: Callable[[], object]) -> float:
 
 if __name__ == "__main__":
     inline()
+    bare()
     on_ray()
     help_page()

@@ -213,8 +213,10 @@ def _exists(code: str) -> bool:
         return any(words[0] in _flags_of(command) for command in _commands().values())
     if words[0] == "make" and len(words) == 2:
         return words[1] in _targets()
-    if re.fullmatch(r"arena/[a-z0-9-]+", code):
+    if re.fullmatch(r"(arena|vending)/[a-z0-9-]+", code):
         return code in {preset.name for preset in presets()}
+    if code.removeprefix("market.") in registry.environment_kind("arena").indices:
+        return True  # an outcome of a study
     if re.fullmatch(r"(market|actors|embeddings)(\.\w+)+", code):
         return _is_module(code)
     if re.fullmatch(r"(market|actors|embeddings|tests|docs|configs|tools)/[\w./-]+", code):
@@ -305,12 +307,12 @@ def _keys() -> set[str]:
 @cache
 def _paths() -> list[tuple[str, Any]]:
     """Every key of a configuration by its dotted path, with its schema."""
-    kind = registry.environment_kind("arena")
     found = [*_below("", Config.model_json_schema())]
-    found += _below("rules.", registry.load(kind.rules).model_json_schema())
-    for name in {**registry.POLICIES, **kind.policies}:
-        options = options_model(policy_class(kind, name))
-        found += _below("retailers.N.options.", options.model_json_schema())
+    for kind in map(registry.environment_kind, registry.ENVIRONMENTS):
+        found += _below("rules.", registry.load(kind.rules).model_json_schema())
+        for name in {**registry.POLICIES, **kind.policies}:
+            options = options_model(policy_class(kind, name))
+            found += _below("retailers.N.options.", options.model_json_schema())
     return [*found, ("extends", {}), ("rules", {})]
 
 
@@ -318,7 +320,7 @@ def _below(prefix: str, node: Any, whole: Any = None) -> Iterator[tuple[str, Any
     whole = whole or node
     if "$ref" in node:
         node = whole["$defs"][node["$ref"].rpartition("/")[2]]
-    for part in node.get("anyOf", ()):
+    for part in (*node.get("anyOf", ()), *node.get("oneOf", ())):
         yield from _below(prefix, part, whole)
     for name, schema in node.get("properties", {}).items():
         yield f"{prefix}{name}", schema

@@ -24,6 +24,7 @@ from market.config import Config, documents, presets
 from market.config.options import described, options_model, policy_class
 from market.environment import Event
 from market.registry import EnvironmentKind
+from market.study import frames, swept
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -40,7 +41,11 @@ Json = Any
 
 def pages() -> dict[str, str]:
     """The text of every generated page, by the name of its file."""
-    return {"configuration.md": configuration_page(), "tables.md": tables_page()}
+    return {
+        "configuration.md": configuration_page(),
+        "tables.md": tables_page(),
+        "study-in-python.md": study_page(),
+    }
 
 
 def configuration_page() -> str:
@@ -80,6 +85,22 @@ def tables_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def study_page() -> str:
+    """What is opened from Python: every frame, column and unit."""
+    frames_of: dict[str, Mapping[str, Mapping[str, tuple[str, str]]]] = {
+        "Frames of a run": frames.COLUMNS,
+        "Frames of a study": swept.COLUMNS,
+    }
+    parts = ["# Studies in Python", GENERATED, _STUDY]
+    for title, known in frames_of.items():
+        parts.append(f"## {title}")
+        for name, columns_of in known.items():
+            rows = ((f"`{c}`", unit or "-", text) for c, (unit, text) in columns_of.items())
+            table = _table(("column", "unit", "meaning"), rows)
+            parts += [f"### `{name}`", _FRAMES[name], table]
+    return "\n\n".join(parts) + "\n"
+
+
 _CONFIGURATION = """\
 A configuration is a YAML or JSON file, or one of the presets below by name. `market run` takes
 either. Keys that nobody knows, values of a wrong type and rules that contradict each other are
@@ -116,14 +137,75 @@ Money is in whole units, quantities are whole units of goods. `null` always mean
 undefined, never 0."""
 
 
+_STUDY = """\
+What a run, a tournament or a study left is opened with one call and asked with pandas:
+
+```python
+import market.study as study
+
+run = study.load("runs/seven")
+print(run.retailers[["name", "score", "low", "high"]])
+found = run.findings(reference="markup")
+print(found.frame[["figure", "about", "value", "low", "high", "undefined"]])
+print(run.describe().query("table == 'offers'")[["column", "unit", "meaning"]])
+```
+
+[study.ipynb](study.ipynb) is a notebook that plays a small tournament and asks it for intervals,
+replacement effects, luck and regret, and draws a figure; tests execute it.
+
+- `load` takes a folder or a URL (`s3://bucket/models`), of which a copy is kept as long as the run.
+  Nothing is read before it is asked for.
+- `run.table(NAME)` is any table of [tables.md](tables.md), `run.journal(EPISODE)` the journal that
+  [counterfactuals](counterfactuals.md) start from.
+- `run.games(OUTCOME)` are the finished episodes as the estimands see them. An outcome is `score`, a
+  metric of a seat or a figure of the whole market.
+- `run.findings()` is all that the design allows, with intervals and a sentence on what each figure
+  means. [statistics.md](statistics.md) says how they are made.
+- `run.units` and `run.cells` are those of a [study](studies.md). A study of scripts has no
+  journals, and so no other frames.
+- `run.describe()` has every column of every table and frame of this run: `table`, `column`, `type`,
+  `null`, `unit`, `meaning`.
+- Whatever cannot be answered raises `StudyError`, one sentence.
+
+Null (NaN or None) is unknown or undefined, never 0. Money is in whole units, quantities are whole
+units of goods. A hyphen below is a name, a flag or a number without a unit."""
+
+#: What a row of each frame is.
+_FRAMES = {
+    "episodes": "`run.episodes`: one row per episode that was begun.",
+    "metrics": (
+        "`run.metrics`: one row per finished episode, seat and metric. `run.scores` holds the same "
+        "with one row per finished episode and seat, one column per metric, `score` first."
+    ),
+    "retailers": (
+        "`run.retailers`: one row per market, design of rosters and retailer, the best first. The "
+        "means of all other metrics follow in columns of their own."
+    ),
+    "findings": "`run.findings().frame`: one row per estimate.",
+    "units": (
+        "`run.units`: one row per episode and seat, and one of the seat `outside` for the whole "
+        "market. A column per metric follows, then figures of the whole market, begun by "
+        "`market.`, what they are held against, by `reference.`, and each varied field by its key."
+    ),
+    "cells": (
+        "`run.cells`: one row per outcome in every cell, market and roster. The varied fields have "
+        "columns of their own, by their keys."
+    ),
+}
+
+
 def _preset_rows() -> Iterator[Sequence[str]]:
     for preset in presets():
         parent = documents.read(preset.path).get("extends")
         yield f"`{preset.name}`", f"`{parent}`" if parent else "", preset.description
 
 
-def _model(path: str, model: type[BaseModel]) -> list[str]:
-    """The fields of a model, then those of the models inside it."""
+def _model(path: str, model: type[BaseModel], told: set[type] | None = None) -> list[str]:
+    """The fields of a model, then those of the models inside it.
+
+    Models with a field `kind`, which serve many fields, are described where they come first.
+    """
+    told = set() if told is None else told
     whole = model.model_json_schema()
     required = set(whole.get("required", ()))
     rows, inner = [], []
@@ -132,10 +214,16 @@ def _model(path: str, model: type[BaseModel]) -> list[str]:
         default = "" if name in required else _default(schema)
         rows.append((f"`{name}`", _spelled(schema, whole), default, field.description or ""))
         for below, place in _models_in(field.annotation):
+            if below in told:
+                continue
+            title = f"`{f'{path}.' if path else ''}{name}{place}`"
+            if "kind" in below.model_fields:
+                told.add(below)
+                title = f"Mappings of kind `{below.model_fields['kind'].default}`"
             inner += [
-                f"### `{f'{path}.' if path else ''}{name}{place}`",
+                f"### {title}",
                 inspect.getdoc(below) or "",
-                *_model(f"{path}.{name}{place}".lstrip("."), below),
+                *_model(f"{path}.{name}{place}".lstrip("."), below, told),
             ]
     return [_table(("field", "type", "default", "meaning"), rows), *inner]
 
@@ -159,6 +247,9 @@ def _spelled(schema: Json, whole: Json) -> str:
     """A type in words."""
     if "$ref" in schema:
         return "mapping, see below"
+    if "discriminator" in schema:
+        kinds = " or ".join(f"`{kind}`" for kind in sorted(schema["discriminator"]["mapping"]))
+        return f"mapping of kind {kinds}"
     if "anyOf" in schema:
         return " or ".join(_spelled(each, whole) for each in schema["anyOf"])
     if "enum" in schema or "const" in schema:

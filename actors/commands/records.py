@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from actors.commands.telling import journals_of, told
+from actors.commands.telling import Options, journals_of, told
+
+
+class Form(StrEnum):
+    """What a report is written as."""
+
+    HTML = "html"
+    CSV = "csv"
+    PARQUET = "parquet"
+    LATEX = "latex"
+    MARKDOWN = "markdown"
 
 
 def list_() -> None:
@@ -20,10 +32,40 @@ def list_() -> None:
 
 def replay(
     target: Annotated[str, typer.Argument(metavar="DIR", help="Results of a run, or their URL.")],
+    swap: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SEAT=POLICY", help="Put another policy on one seat; see what differs."
+        ),
+    ] = None,
+    options: Options = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="With --swap: let rivals that are scripts respond.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --swap: for programs.")] = False,
 ) -> None:
     """Play every recorded episode again and compare it with its journal."""
     with told():
         from actors.targets import read
+
+        if swap is not None:
+            from actors import swapping
+            from market.config.seating import read_options, read_swap
+
+            seat, policy = read_swap(swap)
+            chosen = read_options(options or [])
+            with read(target) as folder:
+                played = swapping.seating(journals_of(folder), seat)
+                found = [swapping.swapped(path, seat, policy, chosen, live) for path in played]
+            typer.echo(swapping.as_json(found) if as_json else swapping.as_text(found), nl=False)
+            return
+        if options or live or as_json:
+            from actors.errors import UserError
+
+            raise UserError(
+                "--option, --live and --json belong to --swap; add it, or leave them out."
+            )
+
         from market.journal import journal_digest
         from market.replay import verify
 
@@ -37,17 +79,83 @@ def replay(
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Results of a run.")],
+    target: Annotated[
+        str, typer.Argument(metavar="DIR", help="Results of a run or a study, or their URL.")
+    ],
+    form: Annotated[
+        Form, typer.Option("--format", help="The page, or all findings as files.")
+    ] = Form.HTML,
+    counterfactuals: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Compute luck, regret and the value of words for so many episodes first.",
+        ),
+    ] = 0,
 ) -> None:
-    """Make `report.html` and the tables of a run anew from its journals."""
+    """Make `report.html` and the tables of a run anew from its journals, or of a study."""
     with told():
-        journals_of(folder)
-
+        from actors.targets import remade
         from market.study.report import write_report
         from market.tables import write_tables
 
-        write_tables(folder)
-        typer.echo(f"Wrote {write_report(folder)}.")
+        def computing(episode: str) -> None:
+            typer.echo(f"Settling {episode} again.", err=True)
+
+        left_out: Mapping[str, str] = {}
+        with remade(target) as folder:
+            if (folder / "study.json").exists():
+                from actors.sweep import retell
+
+                written = [retell(folder)]
+            else:
+                journals_of(folder)
+                left_out = write_tables(folder).left_out
+                written = [write_report(folder, counterfactuals, computing)]
+            if form is not Form.HTML:
+                written = _exported(folder, form)
+        for path in written:
+            typer.echo(f"Wrote {str(path).replace(str(folder), target)}.")
+        for why in left_out.values():
+            typer.echo(f"Left out: {why.replace(str(folder), target)}", err=True)
+        if left_out:
+            raise typer.Exit(1)
+
+
+def _exported(folder: Path, form: Form) -> list[Path]:
+    from market.study import exporting
+
+    return exporting.write(exporting.tables(folder), folder, form)
+
+
+def package(
+    target: Annotated[
+        str, typer.Argument(metavar="DIR", help="Results of a run or a study, or their URL.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The package.  [NAME-replication.zip]")
+    ] = None,
+    without_replies: Annotated[
+        bool, typer.Option("--without-replies", help="Leave out prompts and replies of models.")
+    ] = False,
+) -> None:
+    """Put all that somebody else needs to check and play a run again into one file."""
+    with told():
+        from actors.errors import UserError
+        from actors.targets import read
+        from market.study import exporting
+        from market.study.replication import pack
+
+        file = out or Path(f"{Path(target).name}-replication.zip")
+        if file.suffix != ".zip" or not file.absolute().parent.is_dir():
+            raise UserError(f"{file} is no file to write; name one that ends in .zip with --out.")
+        with read(target) as folder:
+            if not (folder / "study.json").exists():
+                journals_of(folder)
+            exporting.write(exporting.tables(folder), folder, "csv")
+            digests = pack(folder, file, replies=not without_replies)
+        typer.echo(f"Wrote {file} with {len(digests)} files; its README.md says how to verify it.")
 
 
 def status(
@@ -60,5 +168,12 @@ def status(
         from actors.targets import read
 
         with read(target) as folder:
+            if (folder / "study.json").exists():
+                from actors import study_status
+
+                study = study_status.status(folder)
+                told_as = study_status.as_json if as_json else study_status.as_text
+                typer.echo(told_as(study).replace(str(folder), target), nl=False)
+                return
             found = statuses.status(folder)
         typer.echo(statuses.as_json(found) if as_json else statuses.as_text(found), nl=False)

@@ -45,6 +45,7 @@ def run(
             refuse_unusable(Path(target))
 
         from actors.audience import audience
+        from actors.origins import moved
         from actors.run import run as play
         from actors.targets import written
         from market.config.plans import expand
@@ -53,6 +54,8 @@ def run(
             written(target, resume) as (folder, storage),
             audience(len(expand(checked))) as watching,
         ):
+            if resume and (warning := moved(checked, folder)) is not None:
+                typer.echo(warning, err=True)
             outcome = play(checked, folder, watching, resume, storage)
         for failure in outcome.failed:
             typer.echo(" ".join(failure.replace(str(folder), target).split()), err=True)

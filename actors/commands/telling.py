@@ -24,8 +24,12 @@ _TOLD = (
     ("market.journal.header", "JournalError"),
     ("market.storage.port", "LockedError"),
     ("market.calls", "CallLogError"),
-    ("market.study.loading", "ReportError"),
+    ("market.study.report.loading", "ReportError"),
+    ("market.study.recording", "StudyError"),
     ("market.replay", "ReplayError"),
+    ("market.study.recording", "StudyError"),
+    ("market.study.rerun", "RerunError"),
+    ("market.vending.calibration.records", "CalibrationError"),
     ("embeddings.encoder", "EncoderError"),
     ("actors.errors", "UserError"),
 )
@@ -33,6 +37,15 @@ _TOLD = (
 Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Replace one value; may be repeated."),
+]
+
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="KEY=VALUE",
+        help="An option of the policy that --swap names; may be repeated.",
+    ),
 ]
 
 
@@ -88,7 +101,14 @@ def journals_of(folder: Path) -> list[Path]:
     """The journals of a run; raises `UserError` where there is none."""
     from actors.errors import UserError
 
+    if not folder.is_dir():
+        raise UserError(f"There is no folder {folder}; name that of a run.")
     journals = sorted(folder.glob("episodes/*/journal.jsonl"))
+    if not journals and (folder / "study.json").exists():
+        raise UserError(
+            f"{folder} is a study of scripts, whose episodes leave no journal; play one of its "
+            "cells by `market run` with --set study=null, and name the folder of that."
+        )
     if not journals:
         raise UserError(f"{folder} holds no recorded episode; name the folder of a run.")
     return journals

@@ -74,6 +74,7 @@ class Meter:
         """Set what is allowed from now on, until some time; None: all that the user allows."""
         caps = self.caps
         self._until = until
+        self._frozen: tuple[float, float, float] | None = None
 
         def of(cap: int | None, part: int | None) -> float:
             return math.inf if cap is None else cap if part is None else min(cap, part)
@@ -81,6 +82,24 @@ class Meter:
         self._at_once = of(caps.in_flight, None if granted is None else granted.in_flight)
         self._requests = of(caps.requests_per_minute, None if granted is None else granted.requests)
         self._most_tokens = of(caps.tokens_per_minute, None if granted is None else granted.tokens)
+
+    def freeze(self, used: Load) -> None:
+        """Allow no more of what is capped than is used, until something is allowed, or `thaw`."""
+        self._frozen = self._at_once, self._requests, self._most_tokens
+        caps = self.caps
+        for name, cap, part in (
+            ("_at_once", caps.in_flight, used.in_flight),
+            ("_requests", caps.requests_per_minute, used.requests),
+            ("_most_tokens", caps.tokens_per_minute, used.tokens),
+        ):
+            if cap is not None:
+                setattr(self, name, min(getattr(self, name), part))
+
+    def thaw(self) -> None:
+        """Allow again what was allowed before."""
+        if self._frozen is not None:
+            self._at_once, self._requests, self._most_tokens = self._frozen
+            self._frozen = None
 
     def counted(self, tokens: int) -> int:
         """What a request counts for: one that is larger than a minute's allowance takes it all."""

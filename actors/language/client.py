@@ -164,7 +164,7 @@ class LanguageClient:
         return await self._sharing.answer(key, lambda: self._ask(request))
 
     async def _ask(self, request: Request) -> Reply | ProviderFailure:
-        tries = 0
+        tries = unsure = 0
         ticket: Ticket | None = None
         while True:
             target = None
@@ -177,9 +177,11 @@ class LanguageClient:
                     started = self._clock()
                     completion = await self._attempt(request, target, slot)
                     latency = self._clock() - started
-                return _reply(completion, target, latency, tries, self._output(request))
+                took = latency, tries, unsure
+                return _reply(completion, target, took, self._output(request))
             except AttemptError as error:
                 trouble = error
+                unsure += error.unsure and not (target is not None and target.free)
             wait = self._backoff.wait(
                 tries,
                 trouble.retry_after,
@@ -187,7 +189,7 @@ class LanguageClient:
                 limited=trouble.cause == "rate_limit",
             )
             if trouble.cause == "rejected" or wait is None:
-                return _failure(trouble, request.model, target, tries)
+                return _failure(trouble, request.model, target, tries, unsure)
             await self._sleep(wait)
 
     def check(self, settings: ModelSettings) -> str | None:
@@ -282,7 +284,8 @@ class LanguageClient:
             async with asyncio.timeout(self._timeout):
                 return await self._transport.send(parameters, stream)
         except TimeoutError:
-            raise AttemptError("deadline", f"no answer within {self._timeout:g} seconds") from None
+            late = f"no answer within {self._timeout:g} seconds"
+            raise AttemptError("deadline", late, unsure=True) from None
 
     def _output(self, request: Request) -> Output:
         """How the answer is asked for: as configured, or as the provider can."""
@@ -318,9 +321,10 @@ def _keys(target: _Target | None) -> set[str]:
 
 
 def _reply(
-    completion: Completion, target: _Target, latency: float, tries: int, output: Output
+    completion: Completion, target: _Target, took: tuple[float, int, int], output: Output
 ) -> Reply:
     keys = _keys(target)
+    latency, tries, unsure = took
     return Reply(
         text=redacted(completion.text, keys),
         finish=completion.finish,
@@ -332,6 +336,7 @@ def _reply(
             cost_usd=0.0 if target.free else completion.cost_usd,
             latency_seconds=latency,
             tries=tries,
+            unsure=unsure,
         ),
         tool_calls=tuple(
             ToolCall(*(redacted(part, keys) for part in (call.id, call.name, call.arguments)))
@@ -342,7 +347,11 @@ def _reply(
 
 
 def _failure(
-    trouble: AttemptError, settings: ModelSettings, target: _Target | None, tries: int
+    trouble: AttemptError,
+    settings: ModelSettings,
+    target: _Target | None,
+    tries: int,
+    unsure: int,
 ) -> ProviderFailure:
     # Redacted while whole: a key that is cut in two is not found.
     detail = " ".join(redacted(trouble.detail, _keys(target)).split())
@@ -355,4 +364,4 @@ def _failure(
         detail += "."
     times = "" if tries == 1 else f" ({tries} tries)"
     sentence = f"The model {settings.model!r} {_SAYINGS[trouble.cause]}{times}: {detail}"
-    return ProviderFailure(trouble.cause, sentence)
+    return ProviderFailure(trouble.cause, sentence, unsure)

@@ -75,9 +75,14 @@ class Lessee:
 
     async def _renew(self, demands: Mapping[str, Demand]) -> bool:
         asked = self._limits.clock()
+        # From here on the gate may give to others whatever this client does not say that it uses.
+        for model, demand in demands.items():
+            self._limits.freeze(model, demand.used)
         try:
             granted, quiet = await self._gate.renew(self._name, demands, self._limits.quiet())
         except Exception:
+            for model in demands:
+                self._limits.thaw(model)
             return False
         for provider, seconds in quiet.items():
             self._limits.leave_alone(provider, seconds)

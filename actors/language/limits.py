@@ -143,6 +143,16 @@ class Limits:
         for lane in self._lanes.values():
             lane.admit()
 
+    def freeze(self, model: str, used: Load) -> None:
+        """Send nothing more to a model than is told a gate to be used, until it has answered."""
+        self._capped[model].freeze(used)
+
+    def thaw(self, model: str) -> None:
+        """Go on with what a gate granted before: it cannot be reached."""
+        self._capped[model].thaw()
+        for lane in self._lanes.values():
+            lane.admit()
+
     def demand(self, model: str) -> Demand:
         """What is done with a capped model, and what waits."""
         meter = self._capped[model]

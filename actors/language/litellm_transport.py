@@ -16,6 +16,7 @@ import functools
 import logging
 import os
 import re
+import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from typing import Any, Final
 
 from actors.language.stream import Assembly, Tap
 from actors.language.transport import AttemptError, Completion
+from actors.language.warming import warm
 from market.environment import Json
 from market.language import FailureCause
 
@@ -47,6 +49,13 @@ _SPENT: Final = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 #: Codes of a 400 that is the model's refusal of the prompt.
 _REFUSED: Final = frozenset({"content_filter", "content_policy_violation"})
 
+#: What the HTTP clients below call a connection that was never there.
+_NO_CONNECTION: Final = frozenset(
+    {"ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError"}
+)
+#: How far an error is followed to what it came of.
+_DEPTH: Final = 8
+
 #: What litellm puts in front of a provider's own words.
 _PREFIX: Final = re.compile(
     r"^(?:(?:litellm\.)?\w*(?:Error|Timeout)(?: Error)?:\s*|\w+Exception\s+-\s*)+"
@@ -57,8 +66,8 @@ class LitellmTransport:
     """The transport to every provider that litellm knows."""
 
     def prepare(self) -> None:
-        """Import litellm."""
-        _load()
+        """Import litellm and make a first call, which goes nowhere."""
+        _warm()
 
     async def send(self, parameters: Mapping[str, Json], stream: bool = False) -> Completion:
         """Try once; see `Transport.send`."""
@@ -187,6 +196,12 @@ def _load() -> Any:
 
 
 @functools.cache
+def _warm() -> None:
+    with _unlogged():
+        warm(_load())
+
+
+@functools.cache
 def table_entry(model: str) -> Mapping[str, Any] | None:
     """What litellm's table says of a model; None unless it is priced both ways.
 
@@ -226,7 +241,9 @@ def _attempt_error(error: Exception) -> AttemptError:
     if "litellm" in detail:  # advice on litellm's own switches
         detail = re.split(r"(?:To drop|Learn more|Pass model as|Received Model)", detail)[0]
     retry_after = _retry_after(getattr(getattr(error, "response", None), "headers", None) or {})
-    return AttemptError(_cause(error, status), detail, retry_after)
+    cause = _cause(error, status)
+    unsure = cause == "unreachable" and not _never_sent(error)
+    return AttemptError(cause, detail, retry_after, unsure)
 
 
 def _cause(error: Exception, status: object) -> FailureCause:
@@ -243,12 +260,25 @@ def _is_connection(error: BaseException | None) -> bool:
     """Whether a connection failed: litellm says `500` of those too."""
     import openai
 
-    depth = 8
-    while error is not None and depth > 0:
-        if isinstance(error, openai.APIConnectionError | OSError):
-            return True
-        error, depth = error.__cause__ or error.__context__, depth - 1
-    return False
+    return any(isinstance(one, openai.APIConnectionError | OSError) for one in _causes(error))
+
+
+def _never_sent(error: BaseException | None) -> bool:
+    """Whether there was no connection to send anything over."""
+    return any(
+        isinstance(one, ConnectionRefusedError | socket.gaierror)
+        or type(one).__name__ in _NO_CONNECTION
+        for one in _causes(error)
+    )
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what it came of."""
+    for _ in range(_DEPTH):
+        if error is None:
+            return
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

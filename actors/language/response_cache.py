@@ -119,7 +119,7 @@ def digest(address: str | None, model: str, parameters: Mapping[str, Json]) -> b
 
 def cached(reply: Reply) -> Reply:
     """A reply as given once more: nothing was sent for it, and it costs nothing."""
-    usage = replace(reply.usage, cost_usd=0.0, latency_seconds=0.0, tries=0, cached=True)
+    usage = replace(reply.usage, cost_usd=0.0, latency_seconds=0.0, tries=0, unsure=0, cached=True)
     return replace(reply, usage=usage)
 
 
@@ -164,7 +164,9 @@ class Sharing:
             if not call.waiting:
                 call.task.cancel()
                 self._forget(key, call)
-        return outcome if first or not isinstance(outcome, Reply) else cached(outcome)
+        if first:
+            return outcome
+        return cached(outcome) if isinstance(outcome, Reply) else replace(outcome, unsure=0)
 
     async def _ask(
         self, key: bytes, ask: Callable[[], Awaitable[Reply | ProviderFailure]]

@@ -69,7 +69,7 @@ class Assembly:
             AttemptError: If the stream ended before the answer did.
         """
         if self._finish is None or self._finish == "error":
-            raise AttemptError("server", "the answer broke off")
+            raise AttemptError("server", "the answer broke off", unsure=True)
         # A prompt has at least one token: a count of none is litellm's filling for no count.
         usage = self._usage if getattr(self._usage, "prompt_tokens", 0) else None
         return Completion(

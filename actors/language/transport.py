@@ -46,13 +46,21 @@ class AttemptError(Exception):
         cause: As in `ProviderFailure`. Whatever is `rejected` would be rejected again.
         detail: A few words on it, in the provider's words or ours; may hold a key.
         retry_after: Seconds that the provider asks to wait; None if it does not say.
+        unsure: Whether the request may have been worked on, and paid for, all the same.
     """
 
-    def __init__(self, cause: FailureCause, detail: str, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        cause: FailureCause,
+        detail: str,
+        retry_after: float | None = None,
+        unsure: bool = False,
+    ) -> None:
         super().__init__(detail)
         self.cause: FailureCause = cause
         self.detail = detail
         self.retry_after = retry_after
+        self.unsure = unsure
 
 
 class Transport(Protocol):

@@ -11,6 +11,7 @@ language client, journal and answer log. What lies below it is pretended, and fa
     disk.py        a disk that is full, tears lines and forgets what was not synced
     place.py       all of these where a cluster would be
     games.py       small tournaments to be played, and how they end undisturbed
+    limits.py      budgets that stop runs, and caps that a gate shares
     faults.py      which faults strike
     audit.py       what must hold, whatever strikes
     runs.py        one seed: lives of a driver that dies and resumes, until all is played

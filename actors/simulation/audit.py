@@ -3,6 +3,7 @@
 The auditor sees what reaches the disk, line by line, and what reaches the provider. At once:
 
 - a request arrives only while an intent of it is on disk and no answer;
+- what the provider worked on is within the budget, and what it is asked at once within the caps;
 - a batch is recorded only when every answer of a model in it is on disk.
 
 And in the end: a model answered a request once, and once more at most for each time that the
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
+from actors.simulation.limits import Allowance
 from market.calls import CallKey, Outcome, message_name
 from market.environment import Json
 from market.language import Request
@@ -79,8 +81,12 @@ class Book:
 class Books:
     """The books of a seed. Whatever breaks is kept in `broken`, since tasks swallow exceptions."""
 
-    def __init__(self) -> None:
+    def __init__(self, allowance: Allowance) -> None:
         self.broken: list[str] = []
+        self.worked_on = 0
+        self.gates = 0
+        self._allowance = allowance
+        self._under_way = 0
         self.answers: Counter[str] = Counter()
         self.requests: Counter[str] = Counter()
         self._excused: Counter[str] = Counter()
@@ -99,6 +105,20 @@ class Books:
             self._break(f"the request of {key} was sent although its answer is logged")
         elif book.open[key] < 1:
             self._break(f"the request of {key} was sent without an intent on disk")
+
+    def worked(self) -> None:
+        """The provider worked on a request, and bills it."""
+        self.worked_on += 1
+        if not self._allowance.affords(self.worked_on):
+            self._break(f"{self.worked_on} answers were paid for, which the budget does not allow")
+
+    def under_way(self, change: int) -> None:
+        """So many more requests are under way at the provider."""
+        self._under_way += change
+        caps = self._allowance.caps
+        # A gate that is replaced may grant twice until it is told of the leases of the one before.
+        if caps is not None and self._under_way > (caps.in_flight or 0) * max(1, self.gates):
+            self._break(f"{self._under_way} requests are under way, more than the caps allow")
 
     def answered(self, asked: str) -> None:
         """An answer reached the client."""

@@ -21,6 +21,7 @@ class Fault(StrEnum):
     MARKET = "a market's process dies"
     LANGUAGE = "the language process dies"
     ENCODER = "the encoder's process dies"
+    GATE = "the gate's process dies"
     NODE = "a node is lost"
     SLOW = "an answer is late"
     LIMITED = "the provider limits"

@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from actors.simulation.limits import MODEL
 from market import answers, canonical
 from market.config import Config
 from market.config.plans import EpisodePlan
@@ -220,7 +221,7 @@ def game(variant: int) -> Game:
             "name": "model",
             "policy": "llm",
             "count": models,
-            "options": {"model": "pretended/model", "reasks": chance.integer(0, 2)},
+            "options": {"model": MODEL, "reasks": chance.integer(0, 2)},
         }
     ]
     if variant % 8 == 7:  # nothing is paid for, and no line is synced
@@ -243,9 +244,9 @@ def game(variant: int) -> Game:
     )
     plans = tuple(
         EpisodePlan(f"seed-{seed}", config.model_copy(update={"seed": seed}), None, "all", seed, 1)
-        for seed in range(variant, variant + chance.choice((1, 1, 1, 2)))
+        for seed in range(variant, variant + chance.choice((1, 2)))
     )
-    return Game(plans, variant, chance.choice((0.0, 0.0, 0.08)))
+    return Game(plans, variant, chance.choice((0.0, 0.15)))
 
 
 def fact(decision: Decision) -> Answer:

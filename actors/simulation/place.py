@@ -8,6 +8,7 @@ because a host cannot tell that from a retailer that kills its processes, and bl
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,12 +16,16 @@ from typing import Any, cast
 
 from actors.episode import CallKey, Episode, News, State
 from actors.hosts import Process, ProcessDiedError, ProcessHost
+from actors.language.caps import Caps, Load
 from actors.language.client import LanguageClient
+from actors.language.gate import Gate
+from actors.language.limits import Demand
 from actors.retailer import Ask, Casting, Retailers, Stage
 from actors.simulation import games
 from actors.simulation.audit import Books, conversation
 from actors.simulation.faults import Fault
 from actors.simulation.games import Game
+from actors.simulation.limits import MODEL, Allowance
 from actors.simulation.processes import Cluster, PretendedProcess
 from actors.simulation.provider import ASKING, PretendedTransport
 from actors.staging import Script, stage_processes
@@ -35,9 +40,14 @@ class PretendedPlace:
     """A `places.Place`."""
 
     def __init__(
-        self, game: Game, cluster: Cluster, books: Books, transport: PretendedTransport
+        self,
+        game: Game,
+        cluster: Cluster,
+        books: Books,
+        transport: PretendedTransport,
+        allowance: Allowance,
     ) -> None:
-        self.language = PretendedLanguage(cluster, books, transport)
+        self.language = PretendedLanguage(cluster, books, transport, allowance)
         self._outside = PretendedOutside(cluster)
         self._game = game
         self._cluster = cluster
@@ -203,38 +213,80 @@ class RetailerProcess(PretendedProcess):
 
 
 class PretendedLanguage:
-    """A `correspondence.Language` in a process of its own. One that died is replaced."""
+    """A `correspondence.Language` in processes of its own. One that died is replaced."""
 
-    def __init__(self, cluster: Cluster, books: Books, transport: PretendedTransport) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        books: Books,
+        transport: PretendedTransport,
+        allowance: Allowance,
+    ) -> None:
         self._cluster = cluster
         self._books = books
         self._transport = transport
-        self._process: PretendedProcess | None = None
-        self._client: LanguageClient | None = None
+        self._caps = {} if allowance.caps is None else {MODEL: allowance.caps}
+        self._gate = PretendedGate(cluster, books, self._caps) if self._caps else None
+        self._running: dict[int, tuple[PretendedProcess, LanguageClient]] = {}
+        self._turns = itertools.cycle(range(allowance.processes))
+        self._names = itertools.count()
 
     async def complete(self, request: Request) -> Reply | ProviderFailure:
-        """See `LanguageClient.complete`."""
-        process, client = self._running()
+        """See `LanguageClient.complete`: by each of the processes in turn."""
+        place = next(self._turns)
+        if place not in self._running:
+            self._running[place] = self._started()
+        process, client = self._running[place]
         asked = conversation(request)
         try:
             work = _asking(client, request, asked)
             return cast(Reply | ProviderFailure, await process.run("complete", work))
         except ProcessDiedError:
             self._books.excuse(asked)
-            if self._process is process:
-                self._process = None
+            if self._running.get(place) == (process, client):
+                del self._running[place]
             raise
 
-    def _running(self) -> tuple[PretendedProcess, LanguageClient]:
-        if self._process is None or self._client is None:
-            self._process = PretendedProcess(self._cluster, "language", Fault.LANGUAGE)
-            draw = self._cluster.faults.draws.integer(0, 2**32)
-            self._client = LanguageClient(
-                transport=self._transport,
-                clock=asyncio.get_running_loop().time,
-                jitter=random.Random(draw),
-            )
-        return self._process, self._client
+    def _started(self) -> tuple[PretendedProcess, LanguageClient]:
+        process = PretendedProcess(self._cluster, "language", Fault.LANGUAGE)
+        draw = self._cluster.faults.draws.integer(0, 2**32)
+        client = LanguageClient(
+            transport=self._transport,
+            caps=self._caps,
+            gate=self._gate,
+            name=f"client-{next(self._names)}",
+            clock=asyncio.get_running_loop().time,
+            jitter=random.Random(draw),
+        )
+        return process, client
+
+
+class PretendedGate:
+    """A `lease.Leasing` in a process of its own. One that died is replaced, without a memory."""
+
+    def __init__(self, cluster: Cluster, books: Books, caps: Mapping[str, Caps]) -> None:
+        self._cluster = cluster
+        self._books = books
+        self._caps = caps
+        self._process: PretendedProcess | None = None
+        self._gate: Gate | None = None
+
+    async def renew(
+        self, client: str, demands: Mapping[str, Demand], quiet: Mapping[str, float]
+    ) -> tuple[dict[str, Load], dict[str, float]]:
+        """See `Gate.renew`."""
+        if self._process is None or self._gate is None or not self._process.alive:
+            self._books.gates += 1
+            self._process = PretendedProcess(self._cluster, "the gate", Fault.GATE)
+            self._gate = Gate(self._caps, asyncio.get_running_loop().time)
+        gate = self._gate
+
+        async def work() -> tuple[dict[str, Load], dict[str, float]]:
+            return gate.renew(client, demands, quiet)
+
+        return cast(
+            tuple[dict[str, Load], dict[str, float]], await self._process.run("renew", work)
+        )
 
 
 def _asking(client: LanguageClient, request: Request, asked: str) -> Any:

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from actors.language.transport import AttemptError, Completion
 from actors.simulation.faults import Fault, Faults
+from actors.simulation.limits import ANSWER_USD, READ, WRITTEN
 from market.environment import Json
 from market.language import Finish
 from market.rng import draws
@@ -29,8 +30,16 @@ class Ledger(Protocol):
         """A request arrived."""
         ...
 
+    def worked(self) -> None:
+        """A request was worked on: whatever becomes of the answer, it is billed."""
+        ...
+
     def answered(self, conversation: str) -> None:
         """Its answer reached the client."""
+        ...
+
+    def under_way(self, change: int) -> None:
+        """So many more requests are under way at the provider."""
         ...
 
 
@@ -70,8 +79,15 @@ class PretendedTransport:
     async def send(self, parameters: Mapping[str, Json], stream: bool = False) -> Completion:  # noqa: ARG002
         """Answer, or fail."""
         conversation = ASKING.get()
-        faults = self._faults
         self._ledger.arrived(conversation)
+        self._ledger.under_way(1)
+        try:
+            return await self._answer(conversation)
+        finally:
+            self._ledger.under_way(-1)
+
+    async def _answer(self, conversation: str) -> Completion:
+        faults = self._faults
         await asyncio.sleep(faults.soon())
         if self._clock() < self._refusing_until:
             raise AttemptError("rejected", "this key has no credit")
@@ -87,11 +103,13 @@ class PretendedTransport:
             await asyncio.Event().wait()
         if faults.strikes(Fault.SLOW, conversation[:8]):
             await asyncio.sleep(faults.draws.uniform() * 100)
+        self._ledger.worked()
         if faults.strikes(Fault.CUT, conversation[:8]):
-            raise AttemptError("unreachable", "the connection was lost within the answer")
+            what = "the connection was lost within the answer"
+            raise AttemptError("unreachable", what, unsure=True)
         self._ledger.answered(conversation)
         text, finish = said(conversation)
-        return Completion(text, finish, (), "pretended", 100, 10, None, 0.001)
+        return Completion(text, finish, (), "pretended", READ, WRITTEN, None, ANSWER_USD)
 
 
 @lru_cache(maxsize=65536)

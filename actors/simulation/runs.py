@@ -10,23 +10,26 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from actors.budget import owners
 from actors.simulation.audit import CALLS, JOURNAL, Books
 from actors.simulation.clock import HungError, Killed, VirtualLoop, VirtualTask
 from actors.simulation.disk import Disk, PretendedStorage
 from actors.simulation.faults import Fault, Faults
 from actors.simulation.games import VARIANTS, Game, game
+from actors.simulation.limits import USED_UP, Allowance
 from actors.simulation.place import PretendedPlace
 from actors.simulation.processes import Cluster, adopt
 from actors.simulation.provider import PretendedTransport
 from actors.tournament import Ended, Tournament
 from actors.watch import Plan, Progress
-from market.calls import CallKey
+from market.calls import CallKey, read_calls
 from market.rng import draws
 
 FOLDER = Path("run")
 
-#: Most lives of a driver. Every fault costs one at most, and every life without a fault plays on.
-MOST_LIVES = 40
+#: Most lives of a driver. Every fault costs one at most, or as many as its cost takes to be
+#: allowed by a budget; and every life without a fault plays on.
+MOST_LIVES = 80
 
 #: How an episode may end for now when the disk failed.
 DISK_ERRORS = ("cannot be written", "is being written")
@@ -68,7 +71,7 @@ class Verdict:
 def simulate(seed: int) -> Verdict:
     """Play the tournament of a seed under its faults."""
     variant = draws(seed, "variant").integer(0, VARIANTS - 1)
-    run = _Run(game(variant), Faults.of(seed), undisturbed(variant).turns)
+    run = _Run(game(variant), Faults.of(seed), undisturbed(variant).turns, Allowance.of(seed))
     run.play()
     return run.verdict(seed, undisturbed(variant))
 
@@ -85,7 +88,7 @@ class Undisturbed:
 @lru_cache(maxsize=VARIANTS)
 def undisturbed(variant: int) -> Undisturbed:
     """Play a tournament without any fault."""
-    run = _Run(game(variant), Faults.none(), 0)
+    run = _Run(game(variant), Faults.none(), 0, Allowance())
     run.play()
     if run.books.broken:
         raise RuntimeError(f"without any fault: {run.books.broken}")
@@ -95,8 +98,9 @@ def undisturbed(variant: int) -> Undisturbed:
 class _Run:
     """A tournament, from its first life to its last."""
 
-    def __init__(self, played: Game, faults: Faults, turns: int) -> None:
-        self.books = Books()
+    def __init__(self, played: Game, faults: Faults, turns: int, allowance: Allowance) -> None:
+        self.books = Books(allowance)
+        self._allowance = allowance
         self.turns = 0
         self._game = played
         self._faults = faults
@@ -199,10 +203,17 @@ class _Run:
         return played
 
     async def _main(self, storage: PretendedStorage, cluster: Cluster) -> list[Ended]:
-        place = PretendedPlace(self._game, cluster, self.books, self._transport)
+        self.books.gates = 0
+        place = PretendedPlace(self._game, cluster, self.books, self._transport, self._allowance)
         plans = self._game.plans
+        budget = self._allowance.budget(asyncio.get_running_loop().time)
+        for plan in plans:
+            log = read_calls(FOLDER / "episodes" / plan.id / CALLS, storage)
+            budget.count(log, owners(plan.config))
         at_once = self._faults.draws.integer(1, len(plans))
-        tournament = Tournament(plans, FOLDER, place, at_once, lambda _: _Nobody(), storage=storage)
+        tournament = Tournament(
+            plans, FOLDER, place, at_once, lambda _: _Nobody(), storage=storage, budget=budget
+        )
         return await tournament.play()
 
     def _some_turn(self, fault: Fault) -> int:
@@ -214,6 +225,7 @@ class _Run:
     def _judge(self, ended: list[Ended], storage: PretendedStorage, loop: VirtualLoop) -> bool:
         """Look at a life that came to its end."""
         broken = self.books.broken
+        used_up = False
         for one in ended:
             if one.error is not None:
                 self._faults.note(f"{one.plan.id} failed: {one.error}")
@@ -221,6 +233,9 @@ class _Run:
                     broken.append(f"{one.plan.id} failed: {one.error}")
             elif one.played is not None and one.played.owed is not None:
                 self._faults.note(f"{one.plan.id} is owed: {one.played.owed}")
+                used_up |= USED_UP in one.played.owed
+        if used_up:
+            self._allowance.raise_()
         for task in asyncio.all_tasks(loop):
             if isinstance(task, VirtualTask) and task.home is None:
                 broken.append(f"left behind: {task.get_coro()}")

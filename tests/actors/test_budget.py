@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.budget import Budget, Hold, budget_of, dollars, owners
+from actors.budget import Budget, Hold, budget_of, dollars, owners, unsure_tries
 from actors.ceilings import most_tokens
 from actors.correspondence import Correspondence
 from actors.episode import Wanted
 from actors.errors import OwedError, UserError
 from actors.hosts import ProcessDiedError
 from actors.language.prices import Prices
-from market.calls import CallLog, Calls, Outcome, read_calls
+from market.calls import CallLog, CallRecord, Calls, Outcome, read_calls
 from market.config import configure, recorded
 from market.config.spending import Limits, Price
 from market.language import Message, ModelSettings, ProviderFailure, Reply, Request, Usage
@@ -309,7 +309,7 @@ def test_what_is_lost_counts_at_its_most_and_is_read_back_so(tmp_path: Path) -> 
             reply(7, 3),
             reply(None, 3),
             ProviderFailure("rejected", "no"),
-            ProviderFailure("deadline", "late"),
+            ProviderFailure("deadline", "late", unsure=1),
             ProcessDiedError("killed"),
         )
         for number, outcome in enumerate(outcomes):
@@ -330,6 +330,44 @@ def test_what_is_lost_counts_at_its_most_and_is_read_back_so(tmp_path: Path) -> 
     again = Budget()
     again.count(read_calls(tmp_path / "calls.jsonl"), {})
     assert again.tokens == known + most
+
+
+def test_tries_that_nobody_knows_the_cost_of_count_at_their_most_each(tmp_path: Path) -> None:
+    most = ceiling(request())
+    budget = Budget(Limits(tokens=100 * most))
+    late = reply(7, 3)
+    late = replace(late, usage=replace(late.usage, tries=4, unsure=2))
+    outcomes = (late, ProviderFailure("rate_limit", "too many", unsure=3))
+
+    async def story() -> Correspondence:
+        provider = Provider()
+        desk = letters(tmp_path, provider, budget)
+        for number, outcome in enumerate(outcomes):
+            task = asyncio.ensure_future(desk.answer(wanted(number)))
+            await rest()
+            await provider.end(0, outcome)
+            await task
+        return desk
+
+    desk = asyncio.run(story())
+    assert budget.tokens == 10 + 5 * most
+    assert desk.spend.cost_usd is None
+    log = read_calls(tmp_path / "calls.jsonl")
+    again = Budget()
+    again.count(log, {})
+    assert again.tokens == budget.tokens
+    resumed = letters(tmp_path, Provider(), again)
+    assert (resumed.spend.calls, resumed.spend.cost_usd) == (1, None)
+
+
+def test_a_log_that_does_not_say_how_many_tries_are_unsure_is_read_by_the_cause() -> None:
+    def failed(number: int, cause: str) -> CallRecord:
+        return CallRecord("e1", 1, number, "a", 0, Outcome.PROVIDER_FAILED, MODEL, cause=cause)
+
+    causes = ("rate_limit", "server", "rejected", "deadline", "unreachable")
+    records = [failed(number, cause) for number, cause in enumerate(causes)]
+    assert [unsure_tries(record) for record in records] == [0, 0, 0, 1, 1]
+    assert unsure_tries(replace(records[3], unsure=0)) == 0
 
 
 def test_hours_are_those_of_all_runs(tmp_path: Path) -> None:

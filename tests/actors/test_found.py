@@ -101,6 +101,18 @@ def test_a_death_while_memory_is_given_back_is_not_held_against_the_next_batch()
     asyncio.run(story())
 
 
+def test_a_death_while_a_past_is_given_back_is_not_held_against_the_first_batch() -> None:
+    async def story() -> None:
+        # Dies over the past that a resumed run gives it, and once when it is first asked.
+        hosted = host(World(restore={1}, act={1}), a="tests.actors.counting:Counting")
+        past = [(Ask(1, 0, {}, {"a": ("count", {})}), {"a": Said('{"action":{"asked":1}}')})]
+        await hosted.start()
+        await hosted.remember(past)
+        assert await play(hosted, 2) == {"a": '{"action":{"asked":2}}'}
+
+    asyncio.run(story())
+
+
 def test_a_death_while_one_seat_is_given_its_memory_costs_no_other_seat_its_own() -> None:
     async def story() -> None:
         counting = "tests.actors.counting:Counting"

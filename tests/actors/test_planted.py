@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 import actors.correspondence
+from actors.budget import Budget
 from actors.correspondence import Correspondence
 from actors.driver import Driver
 from actors.episode import Episode
 from actors.hosts import ProcessHost
+from actors.language.gate import _Share
 from actors.retailer import Outcome, Silent
 from actors.simulation.disk import PretendedAppender
 from actors.simulation.games import VARIANTS
@@ -152,6 +154,21 @@ def give_busy_processes_away(patch: Patch) -> None:
     patch.setattr(ProcessHost, "leave", leave)
 
 
+def spend_without_counting(patch: Patch) -> None:
+    """What calls cost is not counted."""
+    patch.setattr(Budget, "_spend", lambda *_: None)
+
+
+def forget_what_was_spent(patch: Patch) -> None:
+    """A run that resumes does not read what was spent before."""
+    patch.setattr(Budget, "count", lambda *_: None)
+
+
+def grant_what_others_hold(patch: Patch) -> None:
+    """A gate forgets that others use what it granted them."""
+    patch.setattr(_Share, "held", property(lambda _: 0))
+
+
 class _Unsynced:
     """An appender that never syncs."""
 
@@ -159,6 +176,7 @@ class _Unsynced:
         self._file = file
         self.size = file.size
         self.truncate = file.truncate
+        self.close = file.close
 
     def append(self, data: bytes, sync: bool) -> None:
         self._file.append(data, sync=False)
@@ -179,6 +197,9 @@ PLANTED: tuple[Callable[[Patch], None], ...] = (
     leave_calls_behind,
     apply_before_recording,
     give_busy_processes_away,
+    spend_without_counting,
+    forget_what_was_spent,
+    grant_what_others_hold,
 )
 
 

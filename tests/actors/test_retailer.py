@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
+
 import pytest
 
 from actors.retailer import Ask, Casting, Retailers, Said, Silent, Stage
@@ -9,7 +12,7 @@ from market import answers
 from market.arena.rules import ArenaRules
 from market.arena.views import answer_forms
 from market.config import load, rules
-from market.environment import Answer, Cause
+from market.environment import Answer, Cause, Decision, Form, Observation
 from tests.actors import own_policies
 from tests.actors.own_policies import HOSTILE, SLOGANS
 
@@ -133,3 +136,14 @@ def test_hostile_examples_cover_their_tests() -> None:
     tested = {"text", "nothing", "number", "nan", "infinite", "fraction", "extra", "object"}
     tested |= {"surrogate", "megabytes", "digits", "negative", "enormous", "unknown"}
     assert tested == own_policies.HOSTILE.keys()
+
+
+def test_only_the_text_of_an_answer_and_the_views_of_an_ask_travel() -> None:
+    said = pickle.loads(pickle.dumps(Said('{"action":1}', Answer(1))))
+    assert said == Said('{"action":1}')
+    assert said.answer is None
+    asked = ask("a")
+    decision = Decision(1, 0, "a", "bid", Observation({}, {}, {}), Form({}, None))
+    told = pickle.loads(pickle.dumps(replace(asked, decisions={"a": decision})))
+    assert told == asked
+    assert told.decisions is None

@@ -13,6 +13,7 @@ import pytest
 from actors.simulation.clock import HungError, VirtualLoop
 from actors.simulation.disk import Disk, PretendedStorage
 from actors.simulation.faults import Fault, Faults
+from actors.simulation.limits import USED_UP, Allowance
 from actors.simulation.runs import Verdict, simulate
 from market.storage import LockedError
 
@@ -28,6 +29,13 @@ def verdicts() -> list[Verdict]:
 def test_whatever_strikes_tournaments_end_as_if_nothing_had(verdicts: list[Verdict]) -> None:
     broken = [str(verdict) for verdict in verdicts if verdict.broken]
     assert not broken, "\n".join(broken)
+
+
+def test_budgets_stop_runs_and_caps_are_shared(verdicts: list[Verdict]) -> None:
+    stopped = [v for v in verdicts if any(USED_UP in line for line in v.schedule)]
+    assert len(stopped) > SEEDS / 20
+    shared = [seed for seed in range(SEEDS) if Allowance.of(seed).processes > 1]
+    assert len(shared) > SEEDS / 20
 
 
 @pytest.mark.parametrize("fault", Fault)

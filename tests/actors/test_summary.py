@@ -7,6 +7,7 @@ from statistics import fmean
 import pytest
 from rich.console import Console
 
+from actors.budget import owners
 from actors.live import results
 from actors.summary import summarise
 from market import canonical
@@ -55,6 +56,14 @@ def test_retailers_of_a_tournament_are_summed_up_per_entry_and_seat(tmp_path: Pa
     assert summary["episodes"] == 12
     assert summary["states"]["finished"] == 12
     assert summary["rosters"] == ["all", "without-a-1", "without-a-2", "without-b"]
+
+
+def test_retailers_in_neutral_seats_are_summed_up_by_their_own_names(tmp_path: Path) -> None:
+    config = tournament(["latin"])
+    entries = {entry["name"]: entry for entry in played(tmp_path, config)["retailers"]}
+    assert entries.keys() == {"a", "b"}
+    assert list(entries["b"]["seats"]) == ["seat-3", "seat-2", "seat-1"]
+    assert owners(expand(config)[0].config) == {"seat-1": "a", "seat-2": "a", "seat-3": "b"}
 
 
 def test_scores_are_those_of_the_journals(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from actors.cli import app
+from actors.targets import written
 from market.journal import journal_digest
 from market.storage.mirror import Mirror
 
@@ -106,6 +107,65 @@ def test_a_run_whose_machine_is_lost_is_resumed_from_parts(
     (tmp_path / "journal.jsonl").write_bytes(objects(url)[journal])
     assert journal_digest(tmp_path / "journal.jsonl") == calm
     assert not [name for name in objects(url) if ".parts/" in name]
+
+
+def test_its_report_is_made_anew_there(url: str) -> None:
+    run(url)
+    store, root = fsspec.core.url_to_fs(url)
+    before = objects(url)
+    for name in ("report.html", "tables/results.parquet"):
+        store.rm_file(f"{root}/{name}")
+    made = market("report", url)
+    assert made.exit_code == 0, made.output
+    assert made.output == f"Wrote {url}/report.html.\n"
+    assert objects(url).keys() == before.keys()
+    assert objects(url)["tables/results.parquet"] == before["tables/results.parquet"]
+    assert objects(url)["writer"] == before["writer"]  # who plays there is not disturbed
+
+
+def test_a_report_without_the_damaged_episode_names_it(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    retailers = '[{"name": "markup", "policy": "markup", "count": 2}]'
+    assert (
+        run(str(out), "--set", "tournament.seeds=2", "--set", f"retailers={retailers}").exit_code
+        == 0
+    )
+    damaged = out / "episodes" / "all.seed-8.rep-1" / "journal.jsonl"
+    assert damaged.exists(), sorted(out.glob("episodes/*"))
+    damaged.write_bytes(damaged.read_bytes().replace(b'"turn":1', b'"turn":2', 1))
+    made = market("report", str(out))
+    assert made.exit_code == 1
+    assert made.stdout == f"Wrote {out}/report.html.\n"
+    assert made.stderr.startswith(f"Left out: {damaged}, line 3")
+    resumed = run(
+        str(out), "--resume", "--set", "tournament.seeds=2", "--set", f"retailers={retailers}"
+    )
+    assert resumed.exit_code == 1
+    assert str(damaged) in resumed.stderr
+
+
+def test_while_somebody_plays_there_what_is_unfinished_is_running(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.targets.BEAT_SECONDS", 0.01)
+    run(url)
+    store, root = fsspec.core.url_to_fs(url)
+    journal = objects(url)["episodes/seed-7/journal.jsonl"]
+    store.pipe_file(
+        f"{root}/episodes/seed-7/journal.jsonl", b"".join(journal.splitlines(keepends=True)[:-1])
+    )
+
+    def state() -> str:
+        told = json.loads(market("status", url, "--json").output)
+        return str(told["each"][0]["state"])
+
+    assert state() == "owed"
+    with written(url, resume=True):
+        assert state() == "running"
+    assert state() == "owed"
+    with written(url, resume=True):
+        monkeypatch.setattr("actors.targets.SILENT_SECONDS", -1.0)  # it has been silent for long
+        assert state() == "owed"
 
 
 @pytest.mark.parametrize("target", ["nowhere://x/y", "ftp2:///x"])

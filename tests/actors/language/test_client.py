@@ -227,6 +227,27 @@ def test_a_provider_that_hangs_is_given_up_at_the_timeout(stream: bool) -> None:
     assert time.monotonic() - started < 10
 
 
+@either_way
+def test_tries_that_may_have_been_worked_on_are_counted(stream: bool) -> None:
+    script = (Fails(500), Hangs(), Drops(), Says("broken", ends=False), Fails(429), Says("fine"))
+    with Provider(*script) as provider:
+        asker = Asker(tries=9, timeout_seconds=0.5)
+        reply = asker.reply(question(api_base=provider.api_base, stream=stream))
+    # Neither a 500 nor a 429 is billed; what hung, was lost or broke off may be.
+    assert (reply.text, reply.usage.tries, reply.usage.unsure) == ("fine", 6, 3)
+
+
+def test_where_no_connection_was_nothing_was_worked_on() -> None:
+    with Provider(Drops()) as provider:
+        lost = Asker().failure(question(api_base=provider.api_base))
+        tries = len(provider.asked)
+    nowhere = Asker().failure(question(api_base="http://127.0.0.1:9/v1"))
+    nobody = Asker().failure(question(api_base="http://nobody.invalid/v1"))
+    assert lost.unsure == tries > 1
+    assert (nowhere.cause, nowhere.unsure) == ("unreachable", 0)
+    assert (nobody.cause, nobody.unsure) == ("unreachable", 0)
+
+
 def test_a_provider_that_never_answers_in_time_is_told_from_one_that_is_not_there() -> None:
     with Provider(Hangs()) as provider:
         asker = Asker(tries=2, timeout_seconds=0.3)

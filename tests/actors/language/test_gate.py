@@ -179,6 +179,22 @@ def test_a_client_without_a_gate_to_reach_sends_nothing_beyond_its_lease() -> No
     run(main())
 
 
+def test_what_a_client_does_not_say_that_it_uses_it_does_not_use_before_it_is_answered() -> None:
+    """Else it would begin under the old lease what the gate is just giving to another."""
+    caps = {"model": Caps(in_flight=1)}
+    provider = Provider(latency=1.0)
+
+    async def main() -> None:
+        gate = Near(Gate(caps, clock), seconds=0.3)
+        nodes = [Node(name, caps, gate) for name in "ab"]
+        asks = [ask(node.limits, provider) for node in nodes for _ in range(5)]
+        await asyncio.gather(*asks)
+
+    run(main())
+    assert provider.most == 1
+    assert len(provider.sent) == 10
+
+
 def test_what_one_client_is_told_of_a_provider_all_hold_to() -> None:
     caps = {"model": Caps(in_flight=8)}
 

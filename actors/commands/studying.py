@@ -1,0 +1,111 @@
+"""`market study`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from actors.commands.telling import Overrides, refuse_unusable, told
+
+if TYPE_CHECKING:
+    from actors.sweep import Swept
+    from market.config import Config
+    from market.storage import Storage
+
+
+def study(
+    config: Annotated[str, typer.Argument(help="A file, or a preset such as studies/paper.")],
+    overrides: Overrides = None,
+    seed: Annotated[int | None, typer.Option(help="Seed; overrides the configuration.")] = None,
+    out: Annotated[
+        str | None, typer.Option(help="New folder for the results, or a URL.  [runs/NAME]")
+    ] = None,
+    address: Annotated[str | None, typer.Option(help="Address of a Ray cluster.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where an earlier study of the folder ended.")
+    ] = False,
+    extend: Annotated[
+        bool,
+        typer.Option("--extend", help="Add seeds or repetitions to a study; noted in its results."),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show cells, outcomes and size of the study.")
+    ] = False,
+    power: Annotated[
+        bool, typer.Option("--power", help="Say what difference the study can detect.")
+    ] = False,
+    pilot: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="With --power: results that show how far seeds scatter."),
+    ] = None,
+) -> None:
+    """Play a study: all cells of a design, thousands of scripted episodes."""
+    with told():
+        from market.config import load
+
+        checked = load(config, overrides or (), seed)
+        if address is not None:
+            checked = checked.model_copy(update={"address": address})
+        if dry_run:
+            from actors.registering import planned
+            from actors.study_text import preview
+
+            typer.echo(preview(planned(checked)), nl=False)
+            return
+        if power or pilot is not None:
+            from actors.piloting import told_power
+
+            typer.echo(told_power(checked, pilot))
+            return
+        from market.storage.mirror import is_url
+
+        target = out or f"runs/{checked.name}"
+        resume = resume or extend
+        if not resume and not is_url(target):
+            refuse_unusable(Path(target))
+
+        from actors.sweep import conclude
+        from actors.targets import written
+
+        with written(target, resume) as (folder, storage):
+            swept = _play(checked, folder, resume, storage, extend)
+            conclusion = conclude(swept, folder)
+        _tell_failures(swept, target)
+        if conclusion is not None:
+            from actors.study_text import show
+
+            show(swept.sweep, conclusion)
+            typer.echo(f"Results are in {target}.")
+        if swept.owed is not None:
+            hint = f"Resume with: market study {config} --out {target} --resume"
+            typer.echo(f"{swept.owed.rstrip('.')}. {hint}", err=True)
+            raise typer.Exit(3)
+        if swept.failures:
+            raise typer.Exit(1)
+
+
+def _play(config: Config, folder: Path, resume: bool, storage: Storage, extend: bool) -> Swept:
+    """Pack the episodes, or record each where models are asked."""
+    from actors.registering import planned
+    from actors.sweep import asks_models, sweep
+
+    if asks_models(config):
+        from actors.audience import audience
+        from actors.recorded_study import play_recorded
+
+        with audience(max(2, planned(config).units)) as watching:
+            return play_recorded(config, folder, watching, resume, storage, extend)
+    from actors.pace import pace
+
+    with pace() as progress:
+        return sweep(config, folder, progress, resume, storage, extend)
+
+
+def _tell_failures(swept: Swept, target: str) -> None:
+    shown = list(swept.failures.items())[:5]
+    for unit, what in shown:
+        typer.echo(f"{unit}: {what} (see {target}/errors)", err=True)
+    if len(swept.failures) > len(shown):
+        typer.echo(f"and {len(swept.failures) - len(shown):,} more", err=True)

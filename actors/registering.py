@@ -1,0 +1,97 @@
+"""What a study is bound to: its question and plan, written down before anything is played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from actors.errors import UserError
+from actors.run import write_json
+from market.config import Config, ConfigError, documents, resolved
+from market.config.plans import PlanError
+from market.journal import ConfigChangedError, Header
+from market.storage import LOCAL, Storage
+from market.study import gathering
+from market.study.amendments import KEYS, Amendment, amend, amendments
+from market.study.sweep import Sweep, described, plan, registered
+
+STUDY: Final = "study.json"
+CONFIG: Final = "config.json"
+
+
+def planned(config: Config, out: Path | None = None, extend: bool = False) -> Sweep:
+    """The plan of a study.
+
+    Args:
+        config: Its configuration.
+        out: Its folder, which knows how it was extended; None for a new one.
+        extend: Extend it to what the configuration asks for.
+
+    Raises:
+        UserError: If the configuration has no study, or one that is too large.
+        market.config.ConfigError: If `study.json` is damaged.
+        market.study.recording.StudyError: If it cannot be extended so.
+        market.journal.ConfigChangedError: If more than that would change.
+    """
+    if config.study is None:
+        raise UserError(f"{config.name} has no `study`; play it with `market run`, or add one.")
+    made: tuple[Amendment, ...] = ()
+    if out is not None and (out / STUDY).exists():
+        told, made = _bound(out / STUDY)
+        if extend:
+            played = sum(map(gathering.played, gathering.parts(out)))
+            made = (*made, amend(out / STUDY, told, registered(config), config, played))
+    try:
+        return plan(config, made)
+    except PlanError as error:
+        raise UserError(f"`{'.'.join(map(str, error.key))}`: {error}.") from error
+
+
+@contextmanager
+def registered_in(out: Path, whole: Sweep, storage: Storage = LOCAL) -> Iterator[None]:
+    """Hold a folder in which question and plan are written down, before anything is played.
+
+    Raises:
+        market.journal.ConfigChangedError: If it holds others.
+        market.storage.LockedError: If somebody else plays there.
+    """
+    storage.make_folder(out / "parts")
+    lock = storage.lock(out / STUDY)
+    try:
+        _register(whole, out, storage)
+        yield
+    finally:
+        lock.release(remove=True)
+
+
+def _register(whole: Sweep, out: Path, storage: Storage) -> None:
+    """Write down the question and the plan, or make sure that they are those of the folder."""
+    path = out / STUDY
+    asked = registered(whole.config)
+    begun = storage.exists(path)
+    extended = False
+    if begun:
+        told, made = _bound(path)
+        extended = len(made) < len(whole.amendments)
+        if extended and whole.amendments[-1].before.sha256 != told.config_digest:
+            raise ConfigChangedError(path, KEYS, "it was extended meanwhile; look at it again")
+        if not extended and (keys := told.differences(asked)):
+            hint = "leave them as they were, or name another folder with --out"
+            if all(key.startswith(KEYS) for key in keys):
+                hint += "; --extend adds seeds and repetitions, and notes it in the results"
+            raise ConfigChangedError(path, keys, hint)
+    # First what the plan says: an extension that was interrupted is taken up by the same command.
+    if extended or not storage.exists(out / CONFIG):
+        write_json(out / CONFIG, resolved(whole.config), storage)
+    if extended or not begun:
+        write_json(path, described(whole), storage)
+
+
+def _bound(path: Path) -> tuple[Header, tuple[Amendment, ...]]:
+    data = documents.read(path)
+    try:
+        return Header(**data["registered"]), amendments(data)
+    except (KeyError, TypeError) as error:
+        raise ConfigError(f"{path} holds no plan; name another folder with --out.") from error

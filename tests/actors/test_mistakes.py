@@ -1,0 +1,179 @@
+"""Mistakes of whoever asks for results: a sentence that says what, where and what mends it.
+
+Each ends with status 2, and never with a traceback.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from actors.audience import OneEpisode
+from actors.cli import app
+from actors.live import watcher
+from actors.run import run
+from actors.sweep import conclude, sweep
+from market.config import load
+from tests.actors.test_sweep import STUDY, Told, study
+
+SETTINGS = ["--set", "inline=true"] + [word for each in STUDY for word in ("--set", each)]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two steps in `run`, a study in `study`, and an empty folder in `empty`."""
+    folder = tmp_path_factory.mktemp("home")
+    entries = "retailers=[{name: a, policy: markup}, {name: b, policy: undercutter}]"
+    small = ["rules.steps=2", "rules.attention.similarity=none", "inline=true", entries]
+    with watcher() as watching:
+        run(load("arena/default", small, seed=4), folder / "run", OneEpisode(watching))
+    conclude(sweep(study("study.seeds=3"), folder / "study", Told()), folder / "study")
+    (folder / "empty").mkdir()
+    return folder
+
+
+@pytest.fixture
+def here(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of it, to work in; nothing new may be left in it."""
+    folder = tmp_path / "here"
+    shutil.copytree(home, folder)
+    monkeypatch.chdir(folder)
+    yield folder
+    assert not (folder / "new").exists()
+
+
+def said(*arguments: str) -> str:
+    """The one sentence of a command that was refused."""
+    result = CliRunner().invoke(app, arguments)
+    assert isinstance(result.exception, SystemExit), result.exc_info
+    assert result.exit_code == 2, result.output
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1, result.stderr
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("replay",),
+        ("report",),
+        ("replay", "--swap", "a=idle"),
+        ("fork", "--step", "2", "--out", "new"),
+    ],
+)
+def test_a_folder_that_is_none_or_has_no_episodes_is_named(
+    here: Path, command: tuple[str, ...]
+) -> None:
+    name, *more = command
+    assert said(name, "nowhere", *more) == "There is no folder nowhere; name that of a run."
+    assert said(name, "empty", *more).startswith("empty holds no recorded episode; name")
+    if name != "report":
+        assert "study is a study of scripts, whose episodes leave no journal; play one" in said(
+            name, "study", *more
+        )
+
+
+def test_a_url_without_results_is_named_and_not_its_copy(here: Path) -> None:
+    for command in ("report", "replay"):
+        told = said(command, "memory://nothing-at-all")
+        assert told.startswith("memory://nothing-at-all holds no recorded episode")
+    assert said("status", "memory://nothing-at-all").startswith("memory://nothing-at-all holds no")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("replay", "run", "--swap", "c=idle"), "no seat `c` to swap; there are a, b"),
+        (("replay", "run", "--swap", "a=nonsense"), "no policy `nonsense`; there are `adaptive`"),
+        (("replay", "run", "--swap", "a"), "write `seat=policy`"),
+        (
+            ("replay", "run", "--swap", "a=markup", "--option", "cheek=1"),
+            "`retailers.0.options.cheek`: is no key here; there are `appetite`",
+        ),
+        (("fork", "run", "--step", "9", "--out", "new"), "no step 9 to fork at; its last one is 2"),
+        (("fork", "run", "--step", "1", "--out", "new", "--swap", "c=idle"), "no seat `c`"),
+        (("fork", "run", "--step", "1", "--out", "empty/../run"), "is not empty; name a new"),
+    ],
+)
+def test_wrong_seats_policies_and_steps_are_told_with_those_that_exist(
+    here: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    assert told in said(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("study.wonder=1", "`study.wonder`: is no key here; there are `design`"),
+        ("study.vary={rules.wonder: [1]}", "`rules.wonder`: is no key here; "),
+        ("study.vary={rules.price_cap: [-1]}", "greater than or equal to 1, not -1"),
+        ("study.primary=wonder", "`study.primary`: there is no metric `wonder`; there are bid_"),
+        ("study.outcomes=[market.wonder]", "`study.outcomes`: there is no figure `wonder`; there"),
+        ("study.outcomes=[nobody.profit]", "there is no retailer `nobody`; there are adaptive"),
+        ("study.design=sample", "`study.samples`: is given exactly with `design: sample`"),
+    ],
+)
+def test_a_wrong_key_or_outcome_of_a_study_is_told_with_those_that_exist(
+    here: Path, change: str, told: str
+) -> None:
+    assert told in said("study", "arena/paper", "--out", "new", *SETTINGS, "--set", change)
+
+
+def test_each_kind_of_configuration_names_the_command_that_plays_it(here: Path) -> None:
+    ways = (("--out", "new"), ("--dry-run",), ("--power",))
+    tournament = ("arena/paper", "--set", "tournament={seeds: 2}")
+    for way in ways:
+        assert "has no `study`; play it with `market run`" in said("study", *tournament, *way)
+    assert "is a study; play it with `market study`" in said("run", "studies/paper", "--out", "new")
+
+
+def test_a_study_is_not_begun_where_something_is_nor_resumed_where_nothing_is(here: Path) -> None:
+    asked = ("study", "arena/paper", *SETTINGS, "--out")
+    assert "study is not empty; name a new folder" in said(*asked, "study")
+    for folder in ("empty", "new", "run"):
+        assert f"{folder} holds no study to resume; leave out" in said(*asked, folder, "--resume")
+    told = said(*asked, "study", "--resume", "--set", "study.seeds=5")
+    assert "study.json was begun with other values of study.seeds; leave them as they were" in told
+    assert "--extend adds seeds" in told
+    told = said(*asked, "study", "--resume", "--set", "study.primary=score")
+    assert "--extend" not in told
+    told = said(*asked, "study", "--extend", "--set", "study.primary=score")
+    assert "--extend adds seeds and repetitions only" in told
+    assert "--extend keeps all of them" in said(
+        *asked, "study", "--extend", "--set", "study.seeds=2"
+    )
+
+
+def test_a_part_of_a_study_that_cannot_be_read_is_named(here: Path) -> None:
+    part = here / "study" / "parts" / "part-00001.parquet"
+    part.write_bytes(b"nonsense")
+    asked = ("study", "arena/paper", *SETTINGS, "--set", "study.seeds=3")
+    for arguments in (
+        ("report", "study"),
+        (*asked, "--power", "--pilot", "study"),
+        (*asked, "--set", "study.seeds=9", "--out", "study", "--extend"),
+    ):
+        assert "part-00001.parquet cannot be read as Parquet; remove it" in said(*arguments)
+    part.unlink()
+    again = CliRunner().invoke(app, [*asked, "--out", "study", "--resume"])
+    assert again.exit_code == 0, again.output
+    assert part.exists()
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"name": "x"}'])
+def test_a_plan_that_cannot_be_read_is_named(here: Path, text: str) -> None:
+    (here / "study" / "study.json").write_text(text)
+    asked = ("study", "arena/paper", *SETTINGS, "--set", "study.seeds=3", "--out", "study")
+    for arguments in (("status", "study"), (*asked, "--resume"), (*asked, "--extend")):
+        assert "study/study.json" in said(*arguments)
+
+
+def test_results_that_show_no_scatter_are_named(here: Path) -> None:
+    asked = ("study", "arena/paper", *SETTINGS, "--power", "--pilot")
+    assert "empty holds no results; name the folder" in said(*asked, "empty")
+    assert "run has fewer than three seeds" in said(*asked, "run")
+    assert "set `study.power.deviation`" in said(*asked, "run")
