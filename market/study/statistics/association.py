@@ -142,7 +142,7 @@ def within_columns(
     a, b = _group_ranks(code, pairs, x), _group_ranks(code, pairs, y)
 
     def sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(code, weights=values, minlength=len(blocks))
+        return np.asarray(np.bincount(code, values, len(blocks)), dtype=np.float64)
 
     # Ranks of n values have the mean (n + 1) / 2, and no scatter exactly where all are equal.
     middle = (pairs[code] + 1) / 2
