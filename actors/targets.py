@@ -111,6 +111,8 @@ def _beating(mirror: Mirror) -> Iterator[None]:
             with suppress(OSError):
                 mirror.beat()
 
+    with suppress(OSError):
+        mirror.beat()
     thread = threading.Thread(target=beat, name="beat", daemon=True)
     thread.start()
     try:
@@ -119,7 +121,7 @@ def _beating(mirror: Mirror) -> Iterator[None]:
         over.set()
         thread.join()
         with suppress(OSError):
-            mirror.beat(over=True)
+            mirror.rest()
 
 
 def _mirror(url: str, folder: Path) -> Mirror:

@@ -37,6 +37,9 @@ PART_BYTES: Final = 2**20
 
 _PARTS: Final = ".parts"
 _WRITER: Final = "writer"
+_ALIVE: Final = "alive"
+#: Objects about the writer, which are no part of the run.
+_ABOUT: Final = frozenset({_WRITER, _ALIVE})
 
 
 class Mirror:
@@ -64,11 +67,11 @@ class Mirror:
 
     def occupied(self) -> bool:
         """Whether anything is at the URL."""
-        return bool(self._found() - {_WRITER})
+        return bool(self._found() - _ABOUT)
 
     def take(self) -> None:
         """Become the writer."""
-        self.put(_WRITER, self._me + b" %d" % time.time())
+        self.put(_WRITER, self._me)
 
     def check(self) -> None:
         """Make sure that nobody else became the writer.
@@ -76,20 +79,20 @@ class Mirror:
         Raises:
             LockedError: If somebody did.
         """
-        if (self._content(_WRITER) or b"").partition(b" ")[0] != self._me:
+        if self._content(_WRITER) != self._me:
             raise LockedError(f"{self.url} was taken over by another writer")
 
-    def beat(self, *, over: bool = False) -> None:
-        """Show that the writer lives, by the time of day; or that it is over.
+    def beat(self) -> None:
+        """Show that the writer lives, by the time of day. Where another took over it shows that."""
+        self.put(_ALIVE, b"%d" % time.time())
 
-        Where somebody else took over, nothing is shown.
-        """
-        if (self._content(_WRITER) or b"").partition(b" ")[0] == self._me:
-            self.put(_WRITER, self._me if over else self._me + b" %d" % time.time())
+    def rest(self) -> None:
+        """Show no more that the writer lives."""
+        self.drop(_ALIVE)
 
     def silence(self) -> float:
-        """Seconds since the writer showed that it lives; infinite for one that is over, or none."""
-        shown = (self._content(_WRITER) or b"").partition(b" ")[2]
+        """Seconds since a writer showed that it lives; infinite for one that is over, or none."""
+        shown = self._content(_ALIVE) or b""
         return max(0.0, time.time() - int(shown)) if shown.isdigit() else math.inf
 
     def fetch(self) -> None:
@@ -99,7 +102,7 @@ class Mirror:
             OSError: If a part is missing.
         """
         found = self._found()
-        names = {name.rpartition(f"{_PARTS}/")[0] or name for name in found} - {_WRITER}
+        names = {name.rpartition(f"{_PARTS}/")[0] or name for name in found} - _ABOUT
         for name in sorted(names):
             content = self._get(name) if name in found else b""
             for part in sorted(each for each in found if each.startswith(f"{name}{_PARTS}/")):
