@@ -11,7 +11,7 @@ BARE := build/bare
 BARE_INSTALLED := $(BARE)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup browser run test test-slow lint types imports check docs bench wheel wheel-check clean
+.PHONY: help setup browser run test test-slow lint types imports check docs bench soak wheel wheel-check clean
 
 help: ## Show this list.
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -59,8 +59,12 @@ check: lint types imports test ## Run everything quick.
 docs: $(INSTALLED) ## Write the reference pages of docs/ from the code.
 	$(BIN)/python tools/make_docs.py
 
+# The soak holds for half an hour; it is run by itself.
 bench: $(INSTALLED) ## Measure speed.
-	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; PYTHONPATH=. $(BIN)/python "$$file" || exit 1; done
+	@for file in $(filter-out benchmarks/soak.py,$(wildcard benchmarks/[a-z]*.py)); do echo "== $$file"; PYTHONPATH=. $(BIN)/python "$$file" || exit 1; done
+
+soak: $(INSTALLED) ## Play tournaments under real faults for half an hour.
+	PYTHONPATH=. $(BIN)/python benchmarks/soak.py
 
 wheel: $(INSTALLED) ## Build the wheel into build/wheel.
 	rm -rf $(WHEEL)

@@ -153,6 +153,11 @@ def package(
         with read(target) as folder:
             if not (folder / "study.json").exists():
                 journals_of(folder)
+            if not (folder / "config.json").exists():
+                raise UserError(
+                    f"{target} holds no config.json, without which nobody can play it again; "
+                    "name the folder that `market run` or `market study` wrote."
+                )
             exporting.write(exporting.tables(folder), folder, "csv")
             digests = pack(folder, file, replies=not without_replies)
         typer.echo(f"Wrote {file} with {len(digests)} files; its README.md says how to verify it.")

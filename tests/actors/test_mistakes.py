@@ -177,3 +177,12 @@ def test_results_that_show_no_scatter_are_named(here: Path) -> None:
     assert "empty holds no results; name the folder" in said(*asked, "empty")
     assert "run has fewer than three seeds" in said(*asked, "run")
     assert "set `study.power.deviation`" in said(*asked, "run")
+
+
+def test_results_without_their_configuration_are_not_packed(here: Path) -> None:
+    (here / "run" / "config.json").unlink()
+    sentence = said("package", "run", "--out", "new")
+    assert "new is no file to write" in sentence
+    sentence = said("package", "run", "--out", "new.zip")
+    assert sentence.startswith("run holds no config.json")
+    assert not (here / "new.zip").exists()
