@@ -22,6 +22,7 @@ from market.study.finding import Finding, Selection
 from market.study.games import Game
 from market.study.pass_through import pass_through
 from market.study.separability import separability
+from market.study.strengths import strengths
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 #: The tables whose lines are estimates of an outcome, and may be primary.
 ESTIMANDS = (
-    "replacement", "externality", "self-play", "invasion", "standings", "separability",
+    "replacement", "externality", "self-play", "invasion", "standings", "separability", "ratings",
 )  # fmt: skip
 
 _DESIGNS = {
@@ -154,6 +155,7 @@ def estimands(games: Sequence[Game], reference: str, measure: Measure) -> Iterat
     yield from effects.invasion(games, measure)
     yield from effects.standings(games, measure)
     yield from separability(games, measure)
+    yield from strengths(games, measure)
 
 
 def _estimated(

@@ -78,6 +78,16 @@ def _bounds(lines: Sequence[Finding]) -> list[Table]:
     ]
 
 
+def _strengths(lines: Sequence[Finding]) -> list[Table]:
+    """The strength of each retailer, and how well strengths fit the games."""
+    fit = [line for line in lines if line.figure != "strength"]
+    fitted = [_with(line, measure=line.figure) for line in fit]
+    return [
+        *_plain([line for line in lines if line not in fit], _WHO),
+        *([estimates.table("fit", fitted, {**_WHERE, "measure": "Measure"})] if fit else []),
+    ]
+
+
 def _accounts(lines: Sequence[Finding]) -> list[Table]:
     """The accounts of each market beside each other, on one scale."""
     named = [_with(line, account=line.figure.replace("_", " ")) for line in lines]
@@ -109,6 +119,7 @@ def _with(line: Finding, **more: str) -> Finding:
 
 #: Section, table of findings, and how its lines become tables.
 _BY_DESIGN: Mapping[str, tuple[str, Make]] = {
+    "ratings": ("ratings", _strengths),
     "bounds": ("bounds", _bounds),
     "welfare": ("welfare", _accounts),
     "associations": ("associations", lambda lines: _plain(lines, {**_WHERE, "metric": "Metric"})),

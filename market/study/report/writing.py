@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _SECTIONS = (
     ("standings", "Leaderboard"),
     ("separability", "Told apart"),
+    ("ratings", "Strengths"),
     ("effects", "Effects"),
     ("self-play", "Self-play"),
     ("invasion", "Invasion"),
