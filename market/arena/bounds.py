@@ -11,10 +11,13 @@ seat and an episode.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum, inf
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +162,7 @@ def residual_supply(
     return [base] * (quantity - len(wanted)) + [price + tick for price in reversed(wanted)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SeatItem:
     """What one seat could have bought and sold of an item, all steps pooled, in money.
 
@@ -168,8 +171,8 @@ class SeatItem:
         costs: What each unit offered would have cost (`residual_supply`).
     """
 
-    worths: Sequence[float]
-    costs: Sequence[float]
+    worths: ArrayLike
+    costs: ArrayLike
 
 
 def seat_bound(items: Iterable[SeatItem]) -> float:
@@ -178,12 +181,14 @@ def seat_bound(items: Iterable[SeatItem]) -> float:
     Per item the k-th dearest buyer is served with the k-th cheapest unit, whenever they came and
     at the buyer's own price, as long as that pays; no budget, no rival seller, no holding cost.
     """
-    return fsum(
-        worth - cost
-        for item in items
-        for worth, cost in zip(sorted(item.worths, reverse=True), sorted(item.costs), strict=False)
-        if worth > cost
-    )
+    return fsum(map(_item_bound, items))
+
+
+def _item_bound(item: SeatItem) -> float:
+    worths, costs = np.sort(item.worths)[::-1], np.sort(item.costs)
+    trades = min(len(worths), len(costs))
+    gains = worths[:trades] - costs[:trades]
+    return float(gains[gains > 0].sum())
 
 
 def per_seat(amounts: Iterable[float | None], *, seats: int, steps: int) -> float | None:

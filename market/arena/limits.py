@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 
-from market.arena.events import Bid
-from market.arena.references import seat_bounds
+from market.arena.references import Stood, bounds_of
 from market.arena.rules import ArenaRules
 from market.study.yardsticks import Rows, Yardsticks
 
@@ -27,9 +25,12 @@ def limits(rules: ArenaRules, seats: Sequence[str], seed: int, rows: Rows) -> Ya
         return Yardsticks(floor, {}, "stock is redeemed at private values, which no price bounds")
     if rules.markets is not None:
         return Yardsticks(floor, {}, "goods can be moved between markets, which no bound knows of")
-    names = [field.name for field in fields(Bid)]
-    bids = [Bid(**{name: row[name] for name in names}) for row in rows("bids")]
-    bounds = seat_bounds(rules, seed, bids)
+    bids = rows("bids")
+    bids = bids[bids["settling"].astype(bool)]
+    # Of a line that was cut, what stood is at least what was awarded.
+    units = bids["quantity"].where(bids["reason"].isna(), bids["awarded"])
+    columns = bids["seat"], bids["step"], bids["item"], units, bids["price"]
+    bounds = bounds_of(rules, seed, Stood(*(column.tolist() for column in columns)))
     if bounds is None:
         return Yardsticks(floor, {}, "neither buyers nor a cap limit a price")
     return Yardsticks(floor, bounds, "it never bid")

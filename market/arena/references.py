@@ -17,9 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 from math import inf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from market.arena.bounds import (
     Demand,
@@ -29,13 +32,14 @@ from market.arena.bounds import (
     competitive,
     industry_bound,
     per_seat,
-    residual_supply,
     seat_bound,
 )
-from market.arena.buyers import NO_LIMIT, Buyers, fitted
+from market.arena.buyers import NO_LIMIT, fitted
 from market.arena.events import Bid
 from market.arena.rules import ArenaRules, Part
 from market.arena.selling import Selling
+
+_Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,47 +106,129 @@ def seat_bounds(rules: ArenaRules, seed: int, bids: Iterable[Bid]) -> dict[str, 
     Returns:
         Per seat that bid. None where neither buyers nor the cap limit a price.
     """
+    # Of a line that was cut, what stood is at least what was awarded.
+    stood = [
+        (row.step, row.seat, row.item, row.awarded if row.reason else row.quantity, row.price)
+        for row in bids
+        if row.settling
+    ]
+    steps, seats, items, units, prices = zip(*stood, strict=True) if stood else ((),) * 5
+    return bounds_of(rules, seed, Stood(seats, steps, items, units, prices))
+
+
+@dataclass(frozen=True, slots=True)
+class Stood:
+    """The lines that stood when the auctions of a game settled, in columns of one length.
+
+    Attributes:
+        seats: Who bid.
+        steps: In which step.
+        items: For what; what is no item of the market counts for nothing.
+        units: Units that stood, none below 0.
+        prices: Price per unit.
+    """
+
+    seats: Sequence[str]
+    steps: Sequence[int]
+    items: Sequence[str]
+    units: Sequence[int]
+    prices: Sequence[int]
+
+
+def bounds_of(rules: ArenaRules, seed: int, stood: Stood) -> dict[str, float] | None:
+    """The same as `seat_bounds`, of columns."""
     if rules.willingness_to_pay is None and rules.price_cap is None:
         return None
-    steps = range(1, rules.steps + 1)
-    lines: dict[tuple[int, str], list[tuple[str, int, int]]] = {}
-    seats = set()
-    for bid in bids:
-        if bid.settling:
-            # Of a line that was cut, what stood is at least what was awarded.
-            units = bid.quantity if bid.reason is None else bid.awarded
-            lines.setdefault((bid.step, bid.item), []).append((bid.seat, units, bid.price))
-            seats.add(bid.seat)
-    offers = {step: rules.offers(seed, step) for step in steps}
-    worths = _worths(rules, map(Selling(rules, seed).buyers, steps))
+    drawn = _drawn(rules.model_dump_json(), seed)
+    book = _Book(rules, drawn.offers, stood)
+    return {
+        seat: seat_bound(map(SeatItem, drawn.worths, book.costs(seat)))
+        for seat in sorted(set(stood.seats))
+    }
 
-    def bound(seat: str) -> float:
-        items = []
-        for item in rules.items:
-            costs: list[float] = []
-            for step in steps:
-                others = [line[1:] for line in lines.get((step, item.item), ()) if line[0] != seat]
-                costs += residual_supply(offers[step][item.item], item.base, others)
-            items.append(SeatItem(worths[item.item], costs))
-        return seat_bound(items)
 
-    return {seat: bound(seat) for seat in sorted(seats)}
+class _Book:
+    """What stood in all auctions of a game: dearest first within an item and step."""
+
+    def __init__(self, rules: ArenaRules, offers: _Integers, stood: Stood) -> None:
+        position = {item.item: index for index, item in enumerate(rules.items)}
+        self._bases = [item.base for item in rules.items]
+        self._offers = offers
+        items = np.array([position.get(item, -1) for item in stood.items], np.int64)
+        auctions = items * rules.steps + np.array(stood.steps, np.int64) - 1
+        prices = np.array(stood.prices, np.int64)
+        order = np.lexsort((-prices, auctions))
+        order = order[items[order] >= 0]
+        self._auctions, self._prices = auctions[order], prices[order]
+        # No line takes more than there is, and sums of what was written may overflow.
+        most = self._offers.ravel()[self._auctions]
+        self._units = np.minimum(np.array(stood.units, np.int64)[order], most)
+        self._seats = np.array(stood.seats, object)[order]
+
+    def costs(self, seat: str) -> list[_Integers]:
+        """Per item what each unit costs who bids against the others (`bounds.residual_supply`)."""
+        others = self._seats != seat
+        auctions, units, prices = (
+            column[others] for column in (self._auctions, self._units, self._prices)
+        )
+        offers = self._offers.ravel()
+        before = np.cumsum(units) - units
+        begins = np.searchsorted(auctions, np.arange(len(offers)))
+        before -= np.r_[before, 0][begins][auctions]
+        taken = np.clip(offers[auctions] - before, 0, units)
+        steps = self._offers.shape[1]
+        left = offers - np.bincount(auctions, taken, len(offers)).astype(np.int64)
+        spare = left.reshape(-1, steps).sum(axis=1)
+        ends = [*begins[::steps].tolist(), len(auctions)]
+        return [
+            np.concatenate(
+                [np.full(spare[item], base), np.repeat(prices[start:end], taken[start:end])]
+            )
+            for item, (base, (start, end)) in enumerate(
+                zip(self._bases, pairwise(ends), strict=True)
+            )
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """What luck brought to a market, whoever played in it.
+
+    Attributes:
+        offers: Units offered, shape (items, steps).
+        worths: Per item, the most that can be asked for each unit wanted in any step, the dearest
+            first.
+    """
+
+    offers: _Integers
+    worths: tuple[_Integers, ...]
+
+
+@lru_cache(maxsize=4)
+def _drawn(rules: str, seed: int) -> _Drawn:
+    """The luck of a seed under the rules of a JSON text: rosters share it."""
+    market = ArenaRules.model_validate_json(rules)
+    steps = range(1, market.steps + 1)
+    offers = [market.offers(seed, step) for step in steps]
+    drawn = [*map(Selling(market, seed).buyers, steps)]
+    item, limit, units = (
+        np.concatenate([getattr(each, name) for each in drawn])
+        for name in ("item", "limit", "units")
+    )
+    worths = []
+    for index, good in enumerate(market.items):
+        own, cap = item == index, market.cap(good)
+        most = limit[own]
+        if cap is not None:
+            most = np.where(most == NO_LIMIT, cap, np.minimum(most, cap))
+        worths.append(np.sort(np.repeat(most, units[own]))[::-1])
+    return _Drawn(
+        np.array([[offer[good.item] for offer in offers] for good in market.items], np.int64),
+        tuple(worths),
+    )
 
 
 def _shared(parts: Sequence[Part]) -> list[Part]:
     """The parts of a mixture with weights that sum to 1."""
     total = sum(weight for weight, _, _ in parts)
     return [(weight / total, low, high) for weight, low, high in parts]
-
-
-def _worths(rules: ArenaRules, steps: Iterable[Buyers]) -> dict[str, list[float]]:
-    """Per item, the most that can be asked for each unit wanted in any step."""
-    out: dict[str, list[float]] = {item.item: [] for item in rules.items}
-    for buyers in steps:
-        for index, item in enumerate(rules.items):
-            cap = rules.cap(item)
-            own = buyers.item == index
-            for limit in np.repeat(buyers.limit[own], buyers.units[own]).tolist():
-                known = [most for most in (cap, None if limit == NO_LIMIT else limit) if most]
-                out[item.item].append(min(known))
-    return out

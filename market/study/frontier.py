@@ -23,6 +23,8 @@ from market.study.statistics.estimates import Estimate
 from market.study.statistics.intervals import ratio
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from market.study.recording import Run
     from market.study.yardsticks import Rows, Yardsticks
 
@@ -145,7 +147,7 @@ def yardsticks(run: Run, games: Sequence[Game]) -> dict[str, Yardsticks]:
             tables.of(game.episode),
         )
         for _, own in comparable(games)
-        for game in own
+        for game in sorted(own, key=lambda game: game.seed)
     }
 
 
@@ -229,17 +231,15 @@ class _Tables:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._found: dict[str, dict[str, list[Mapping[Any, Any]]]] = {}
+        self._read: dict[str, tuple[pd.DataFrame, Mapping[Any, Any]]] = {}
 
     def of(self, episode: str) -> Rows:
         """The rows of an episode."""
         return partial(self._rows, episode)
 
-    def _rows(self, episode: str, table: str) -> list[Mapping[Any, Any]]:
-        if table not in self._found:
-            frame = self._run.table(table).astype(object)
-            frame = frame.where(frame.notna(), None)
-            self._found[table] = {
-                str(name): [*own.to_dict("records")] for name, own in frame.groupby("episode")
-            }
-        return self._found[table].get(episode, [])
+    def _rows(self, episode: str, table: str) -> pd.DataFrame:
+        if table not in self._read:
+            frame = self._run.table(table)
+            self._read[table] = frame, frame.groupby("episode").indices
+        frame, places = self._read[table]
+        return frame.take(places.get(episode, ()))

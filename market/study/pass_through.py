@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from market.study.finding import Finding, over_seeds
 from market.study.games import mean, setting
@@ -33,6 +33,8 @@ Point = tuple[float, float]
 #: Episode, seat and item.
 Shelf = tuple[str, str, str]
 
+_KEYS = ("episode", "seat", "item", "step")
+
 
 @dataclass(frozen=True, slots=True)
 class Price:
@@ -42,6 +44,16 @@ class Price:
     base: int
     price: int
     cost: float
+
+
+class _Posted(NamedTuple):
+    """A row of the table `offers`."""
+
+    base: int
+    price: int
+    stock: int
+    sold: int
+    cost: int
 
 
 def pass_through(run: Run, episodes: Iterable[str]) -> Iterator[Finding]:
@@ -54,8 +66,10 @@ def pass_through(run: Run, episodes: Iterable[str]) -> Iterator[Finding]:
     if not {"offers", "bids"} <= set(run.tables):
         return
     counted = set(episodes)
+    bids = run.table("bids", [*_KEYS, "settling", "awarded", "paid"])
+    offers = run.table("offers", [*_KEYS, *_Posted._fields])
     points: dict[tuple[str | None, str, str], dict[int, list[Point]]] = {}
-    for (episode, seat, _), line in prices(run.table("bids"), run.table("offers")).items():
+    for (episode, seat, _), line in prices(bids, offers).items():
         if episode not in counted:
             continue
         seating = run.seatings[episode]
@@ -77,13 +91,14 @@ def pass_through(run: Run, episodes: Iterable[str]) -> Iterator[Finding]:
 def prices(bids: pd.DataFrame, offers: pd.DataFrame) -> dict[Shelf, list[Price]]:
     """The prices asked, in order of steps, with average unit costs where they are known."""
     won: dict[Shelf, dict[int, tuple[int, int]]] = {}
-    for row in bids[bids["settling"] & (bids["awarded"] > 0)].to_dict("records"):
-        steps = won.setdefault((row["episode"], row["seat"], row["item"]), {})
-        units, paid = steps.get(row["step"], (0, 0))
-        steps[row["step"]] = units + row["awarded"], paid + row["paid"]
-    posted: dict[Shelf, dict[int, Mapping[Any, Any]]] = {}
-    for row in offers.to_dict("records"):
-        posted.setdefault((row["episode"], row["seat"], row["item"]), {})[row["step"]] = row
+    settled = bids[bids["settling"].astype(bool) & (bids["awarded"] > 0)]
+    for episode, seat, item, step, awarded, paid in _rows(settled, *_KEYS, "awarded", "paid"):
+        steps = won.setdefault((episode, seat, item), {})
+        units, money = steps.get(step, (0, 0))
+        steps[step] = units + awarded, money + paid
+    posted: dict[Shelf, dict[int, _Posted]] = {}
+    for episode, seat, item, step, *row in _rows(offers, *_KEYS, *_Posted._fields):
+        posted.setdefault((episode, seat, item), {})[step] = _Posted(*row)
     return {shelf: list(_costed(won.get(shelf, {}), own)) for shelf, own in posted.items()}
 
 
@@ -107,9 +122,11 @@ def slope(points: Sequence[Point]) -> float | None:
     return together / spread if spread > 1e-18 * len(points) else None
 
 
-def _costed(
-    won: Mapping[int, tuple[int, int]], posted: Mapping[int, Mapping[Any, Any]]
-) -> Iterator[Price]:
+def _rows(frame: pd.DataFrame, *columns: str) -> Iterator[tuple[Any, ...]]:
+    return zip(*(frame[column].tolist() for column in columns), strict=True)
+
+
+def _costed(won: Mapping[int, tuple[int, int]], posted: Mapping[int, _Posted]) -> Iterator[Price]:
     """Follow the stock of one item and give each price the average cost behind it."""
     units = pool = 0
     known = True
@@ -119,9 +136,9 @@ def _costed(
         if step not in posted:
             continue
         row = posted[step]
-        known = known and units == row["stock"]
+        known = known and units == row.stock
         if known and units:
-            yield Price(step, row["base"], row["price"], pool / units)
-        units, pool = row["stock"] - row["sold"], pool - row["cost"]
+            yield Price(step, row.base, row.price, pool / units)
+        units, pool = row.stock - row.sold, pool - row.cost
         if not units:
             pool, known = 0, True

@@ -20,7 +20,7 @@ from market.study.published import Beside, beside, spelled
 from market.study.report.drawing import COLOURS, DASHES, SYMBOLS, Spec, label
 from market.study.report.estimates import Scale
 from market.study.report.shell import page
-from market.study.statistics.estimates import Estimate
+from market.study.statistics.estimates import FEW_BLOCKS, Estimate
 from market.study.sweep import Sweep
 
 #: Lines of a panel, panels of a page and cells of its table; the tables hold all.
@@ -68,6 +68,7 @@ def render(
         study=study,
         keys=list(study.vary) or ["settings"],
         rows=rows,
+        few=FEW_BLOCKS,
         left=len(primary) - len(rows),
         several=len({(line.preset, line.roster) for line in primary}) > 1,
         panels=panels,

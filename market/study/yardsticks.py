@@ -5,16 +5,20 @@ An environment names a function of this form as `bounds` of its `EnvironmentKind
     def limits(rules, seats, seed, rows): ...
 
 `rules` is its own model, `seats` the ids and `seed` the luck of a finished episode, and
-`rows(table)` the recorded rows of one of its tables as mappings of column to value.
+`rows(table)` the recorded rows of one of its tables as a frame. Episodes come ordered by seed, so
+that what they share can be kept from one to the next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-Rows = Callable[[str], Sequence[Mapping[str, Any]]]
+if TYPE_CHECKING:
+    import pandas as pd
+
+Rows = Callable[[str], "pd.DataFrame"]
 
 
 @dataclass(frozen=True, slots=True)

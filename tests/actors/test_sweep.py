@@ -92,7 +92,9 @@ def test_a_study_leaves_question_parts_tables_summary_and_page(whole: tuple[Path
     assert [line["outcome"] for line in summary["outcomes"][:2]] == ["profit", "profit"]
     assert load(str(folder / "config.json")) == study().model_copy()
     assert len(pd.read_parquet(folder / "tables" / "units.parquet")) == 16 * 21
-    assert '<h2>profit <span class="tag primary">' in (folder / "report.html").read_text()
+    page = (folder / "report.html").read_text()
+    assert '<h2>profit <span class="tag primary">' in page
+    assert "one of no width is bold from 6 seeds on" in page
 
 
 def test_the_page_runs_nothing_but_its_own_scripts(whole: tuple[Path, Swept]) -> None:

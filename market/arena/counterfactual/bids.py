@@ -24,10 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from market.arena.auction import ItemTerms, Terms, clear
+from market.arena.auction import clear
 from market.arena.bounds import residual_supply
-from market.arena.counterfactual.board import Board, Lot, Seat
 from market.arena.counterfactual.knapsack import Options, choose
+from market.arena.counterfactual.seat import Lot, Seat
 
 #: Orders in which equal rivals are served, where that matters, besides the recorded one.
 ORDERS = 4
@@ -128,9 +128,9 @@ class Bidding:
         quantity = self._board.scene.offers[good.item]
         rivals = [
             (line.stands, line.price)
-            for seat, lines in self._procured.lines.items()
+            for seat, lines in self._board.lines(item).items()
             for line in lines
-            if seat != self._seat.name and line.item == good.item and line.stands
+            if seat != self._seat.name
         ]
         least = -(-good.base // tick) * tick
         supply = np.array(residual_supply(quantity, good.base, rivals, tick), np.int64)
@@ -180,13 +180,9 @@ def rival_awards(seat: Seat, item: int, units: int) -> _Integers:
     """
     board = seat.board
     good = board.rules.items[item]
-    lines = {
-        name: tuple(line for line in own if line.item == good.item)
-        for name, own in board.scene.procured.lines.items()
-        if name != seat.name
-    }
-    terms = _terms(board)
+    lines = {name: own for name, own in board.lines(item).items() if name != seat.name}
     left = {good.item: board.scene.offers[good.item] - units}
+    columns = {name: column for column, name in enumerate(board.seats) if name in lines}
     drawn: set[str] = set()
 
     def cleared(order: int) -> list[int]:
@@ -194,23 +190,13 @@ def rival_awards(seat: Seat, item: int, units: int) -> _Integers:
             drawn.add(rival)
             return board.bid_luck(order, name, rival)
 
-        awards = clear(lines, left, terms, luck).awards
-        return [sum(award.units for award in awards.get(name, ())) for name in board.seats]
+        awards = clear(lines, left, board.terms, luck).awards
+        won = [0] * len(board.seats)
+        for name, column in columns.items():
+            won[column] = sum([units for units, _ in awards[name]])
+        return won
 
     rows: Sequence[list[int]] = [cleared(0)]
     if len(drawn) > 1:
         rows = [*rows, *(cleared(order) for order in range(1, ORDERS + 1))]
     return np.array(rows, np.int64)
-
-
-def _terms(board: Board) -> Terms:
-    rules = board.rules
-    return Terms(
-        items={item.item: ItemTerms(item.base, rules.cap(item)) for item in rules.items},
-        tick=rules.tick,
-        lines_per_item=rules.lines_per_item,
-        ties=rules.ties,
-        over_budget=rules.over_budget,
-        pricing=rules.pricing,
-        round_rule=rules.round_rule,
-    )

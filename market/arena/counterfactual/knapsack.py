@@ -56,29 +56,64 @@ def _undominated(
     costs: NDArray[np.int64], values: NDArray[np.float64], budget: int
 ) -> NDArray[np.intp]:
     """Positions of the options worth a thought: dearer ones must be better."""
-    order = np.lexsort((-values, costs))
-    order = order[costs[order] <= budget]
-    best = np.maximum.accumulate(values[order])
-    better = np.r_[True, best[1:] > best[:-1]]
+    if (costs[1:] > costs[:-1]).all():
+        order = np.arange(np.searchsorted(costs, budget, "right"))
+    else:
+        order = np.lexsort((-values, costs))
+        order = order[costs[order] <= budget]
+    ranked = values[order]
+    better = np.ones(len(order), np.bool_)
+    better[1:] = ranked[1:] > np.maximum.accumulate(ranked)[:-1]
     return order[better]
 
 
-def _relaxed(items: Sequence[Options], price: float) -> list[int]:
-    """What each item takes when money has a price."""
-    return [int((values - price * costs).argmax()) for costs, values in items]
+class _Table:
+    """The options of all items side by side, short rows filled up with what nobody takes."""
+
+    def __init__(self, items: Sequence[Options]) -> None:
+        shape = len(items), max(len(costs) for costs, _ in items)
+        self.costs = np.zeros(shape, np.int64)
+        self.values = np.full(shape, -np.inf)
+        for row, (costs, values) in enumerate(items):
+            self.costs[row, : len(costs)], self.values[row, : len(values)] = costs, values
+        self._rows = np.arange(len(items))
+
+    def relaxed(self, price: float) -> NDArray[np.intp]:
+        """What each item takes when money has a price."""
+        taken: NDArray[np.intp] = (self.values - price * self.costs).argmax(axis=1)
+        return taken
+
+    def spent(self, picks: NDArray[np.intp]) -> int:
+        """What a pick of each item costs."""
+        return int(self.costs[self._rows, picks].sum())
+
+    def filled(self, picks: NDArray[np.intp], budget: int) -> list[int]:
+        """Spend what is left, each time on the item where that gains most."""
+        picks = picks.copy()
+        left = budget - self.spent(picks)
+        while True:
+            costs = self.costs[self._rows, picks][:, None]
+            values = self.values[self._rows, picks][:, None]
+            able = np.where(self.costs <= left + costs, self.values - values, -np.inf)
+            item, option = divmod(int(able.argmax()), able.shape[1])
+            if able[item, option] <= 0:
+                return [int(pick) for pick in picks]
+            left -= int(self.costs[item, option] - costs[item, 0])
+            picks[item] = option
 
 
 def _searched(items: Sequence[Options], budget: int, within: float) -> list[int]:
     low, high = 0.0, max(float(values.max() - values.min()) for _, values in items) + 1.0
-    picks = _relaxed(items, high)  # at this price nothing is worth any money
+    table = _Table(items)
+    taken = table.relaxed(high)  # at this price nothing is worth any money
     for _ in range(_BISECTIONS):
         price = (low + high) / 2
-        tried = _relaxed(items, price)
-        if _spent(items, tried) > budget:
+        tried = table.relaxed(price)
+        if table.spent(tried) > budget:
             low = price
         else:
-            high, picks = price, tried
-    picks = _filled(items, picks, budget)
+            high, taken = price, tried
+    picks = table.filled(taken, budget)
     known = sum(float(values[pick]) for (_, values), pick in zip(items, picks, strict=True))
     gains = [float((values - high * costs).max()) for costs, values in items]
     # Items with many options last: they are multiplied with few survivors.
@@ -106,26 +141,3 @@ def _searched(items: Sequence[Options], budget: int, within: float) -> list[int]
         picks[item] = int(options[last])
         last = int(parents[last])
     return picks
-
-
-def _spent(items: Sequence[Options], picks: Sequence[int]) -> int:
-    return sum(int(costs[pick]) for (costs, _), pick in zip(items, picks, strict=True))
-
-
-def _filled(items: Sequence[Options], picks: Sequence[int], budget: int) -> list[int]:
-    """Spend what is left, each time on the item where that gains most."""
-    picks = list(picks)
-    left = budget - _spent(items, picks)
-    while True:
-        best, swap = 0.0, None
-        for item, (costs, values) in enumerate(items):
-            now = picks[item]
-            able = np.where(costs <= left + costs[now], values - values[now], -np.inf)
-            option = int(able.argmax())
-            if able[option] > best:
-                best, swap = float(able[option]), (item, option)
-        if swap is None:
-            return picks
-        item, option = swap
-        left -= int(items[item][0][option] - items[item][0][picks[item]])
-        picks[item] = option

@@ -3,7 +3,7 @@
 For each luck, what a seat takes in is its price times a step function of it, which falls only where
 the price passes a rival's price or a buyer's limit. So the mean over redraws is highest at a limit
 of one of their buyers, at a rival's price, one tick below one, or at the cap, and all of these are
-tried: no grid and no bins. Items separate (`board`), hence so does the choice.
+tried: no grid and no bins. Items separate (`seat`), hence so does the choice.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from market.arena.counterfactual.board import Lot, Row, Seat
+from market.arena.counterfactual.board import Row
+from market.arena.counterfactual.seat import Lot, Seat
 
 
 @dataclass(frozen=True, slots=True, eq=False)

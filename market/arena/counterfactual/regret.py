@@ -15,7 +15,7 @@ was chosen, and `hindsight`, chosen and valued on the recorded luck. Neither can
 
 Parts of S are answered together: bid and price item by item (`bids`, `prices`), the slogan in turn
 with them, from the best that any part of S found. Shapley's split of v({bid, price, slogan})
-attributes it. What is valued is the gain in net worth, as `board` defines it.
+attributes it. What is valued is the gain in net worth, as `seat` defines it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from numpy.typing import NDArray
 
 from market.arena.counterfactual import slogans
 from market.arena.counterfactual.bids import Bidding, Quote
-from market.arena.counterfactual.board import Board, Lot, Row, Seat, columns
+from market.arena.counterfactual.board import Board, Row
 from market.arena.counterfactual.prices import Candidates, best_price, candidates
 from market.arena.counterfactual.redraws import REDRAWS
 from market.arena.counterfactual.scene import Scene
+from market.arena.counterfactual.seat import Lot, Seat, columns
 from market.arena.counterfactual.shapley import shapley, subsets
 
 #: What a seat decides, in the order of a subset's name such as `bid+price`.
@@ -152,7 +153,7 @@ def regret(
 ) -> Regret:
     """Find what each seat could have gained by other answers.
 
-    Takes 8 bytes x redraws x buyers x retailers of memory at a time.
+    Takes some 20 bytes x redraws x buyers x retailers of memory at a time.
 
     Args:
         scenes: The selling steps of one episode (`scene.scenes`).

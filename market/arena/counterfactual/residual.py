@@ -8,7 +8,9 @@ price the two share buyers in drawn order, one running dry sends buyers to the o
 has to be made with the seat in it (`sold_at`).
 
 Buyers of one item never meet those of another, hence everything here is of a single item. Whom a
-buyer considers is known by keys: a rival is considered if its key is at most the buyer's bar.
+buyer considers is known by keys: a rival is considered if its key is at most the buyer's bar. In
+which order it goes to them, cheap before dear and among equals by its word, hangs on nothing that
+the seat does: these *tours* are found once, and every price and stock is tried along them.
 
 Imports numba, like `retail`, whose word order of equally cheap sellers it shares; that both settle
 alike is tested on random markets.
@@ -66,17 +68,69 @@ def bars(keys: _Floats, seat: int, size: _Integers, inner: _Floats, outer: _Floa
 
 
 @njit(cache=True)
-def asked_curve(
-    spans: _Integers,
-    units: _Integers,
-    limits: _Integers,
+def tours(
+    starts: _Integers,
+    places: _Integers,
     lucks: NDArray[np.uint64],
     keys: _Floats,
-    bar: _Floats,
-    inside: NDArray[np.bool_],
+    inner: _Floats,
+    outer: _Floats,
     ladder: _Integers,
     rungs: _Integers,
     words: NDArray[np.uint64],
+    tour: NDArray[np.int16],
+    count: NDArray[np.int16],
+) -> None:
+    """Put the rivals that each buyer of an item may consider into the order in which it goes.
+
+    Args:
+        starts: First buyer of each redraw, and one past the last, shape (redraws + 1,).
+        places: Position of each buyer among those of all items and redraws.
+        lucks: Word of each buyer.
+        keys: Shape (buyers of all items and redraws, sellers).
+        inner: Highest key that is considered beside the seat.
+        outer: Highest key that is considered without it.
+        ladder: Rivals that price the item, cheapest first.
+        rungs: Their prices.
+        words: Word of each seller, shape (redraws, sellers).
+        tour: Where to write, shape (buyers, rivals): a rival, or its complement (-1 less it) where
+            it is not considered beside the seat.
+        count: Where to write how many there are.
+    """
+    rank = np.empty(len(ladder), np.uint64)
+    for redraw in range(len(starts) - 1):
+        for buyer in range(starts[redraw], starts[redraw + 1]):
+            place = places[buyer]
+            found, level = 0, 0
+            for rung in range(len(ladder)):
+                if rung and rungs[rung] != rungs[rung - 1]:
+                    level = found
+                rival = ladder[rung]
+                key = keys[place, rival]
+                if key > outer[place]:
+                    continue
+                word = _mixed(lucks[buyer] + words[redraw, rival])
+                at = found
+                while at > level and rank[at - 1] > word:
+                    rank[at] = rank[at - 1]
+                    tour[buyer, at] = tour[buyer, at - 1]
+                    at -= 1
+                rank[at] = word
+                tour[buyer, at] = rival if key <= inner[place] else ~rival
+                found += 1
+            count[buyer] = found
+
+
+@njit(cache=True)
+def asked_curve(
+    starts: _Integers,
+    places: _Integers,
+    units: _Integers,
+    limits: _Integers,
+    tour: NDArray[np.int16],
+    count: NDArray[np.int16],
+    inside: NDArray[np.bool_],
+    prices: _Integers,
     stocks: _Integers,
     candidates: _Integers,
     asked: _Integers,
@@ -84,143 +138,115 @@ def asked_curve(
     """Find what a seat would be asked for at every candidate price that no rival asks.
 
     Args:
-        spans: First buyer and the one past the last of the item, shape (redraws, 2).
-        units: Units wanted, shape (redraws, buyers).
+        starts: First buyer of each redraw, and one past the last, shape (redraws + 1,).
+        places: Position of each buyer among those of all items and redraws.
+        units: Units wanted.
         limits: Highest acceptable price, negative for none.
-        lucks: Word of each buyer.
-        keys: Shape (redraws, buyers, sellers).
-        bar: Bar of each buyer.
-        inside: Whether the buyer considers the seat.
-        ladder: Rivals that price the item, cheapest first.
-        rungs: Their prices.
-        words: Word of each seller, shape (redraws, sellers).
+        tour: From `tours`.
+        count: From `tours`.
+        inside: Whether a buyer considers the seat, of all items and redraws.
+        prices: Price of each rival that is in a tour.
         stocks: Units of the item, shape (redraws, sellers).
         candidates: Prices, ascending and distinct.
-        asked: Where to write, shape (redraws, candidates); 0 at a rival's price.
+        asked: Where to write, shape (redraws, candidates); 0 at a price in `prices`.
     """
-    count = len(candidates)
-    below = np.searchsorted(candidates, rungs, "left")
-    above = np.searchsorted(candidates, rungs, "right")
-    step = np.empty(count + 1, np.int64)
-    equal = np.empty(len(words[0]), np.int64)
-    rank = np.empty(len(words[0]), np.uint64)
-    for redraw in range(len(spans)):
+    most = len(candidates)
+    below = np.searchsorted(candidates, prices, "left")
+    above = np.searchsorted(candidates, prices, "right")
+    step = np.empty(most + 1, np.int64)
+    for redraw in range(len(starts) - 1):
         step[:] = 0
         stock = stocks[redraw].copy()
-        for buyer in range(spans[redraw, 0], spans[redraw, 1]):
-            limit = limits[redraw, buyer]
-            most = count if limit < 0 else np.searchsorted(candidates, limit, "right")
-            wanted = units[redraw, buyer]
-            rung, first = 0, 0
-            while True:
-                end = below[rung] if rung < len(ladder) else count
-                end = min(end, most)
-                if inside[redraw, buyer] and first < end:
-                    step[first] += wanted
-                    step[end] -= wanted
-                if rung == len(ladder) or 0 <= limit < rungs[rung]:
+        for buyer in range(starts[redraw], starts[redraw + 1]):
+            limit, wanted = limits[buyer], units[buyer]
+            here = inside[places[buyer]]
+            first, last = 0, most
+            if limit >= 0:
+                last = np.searchsorted(candidates, limit, "right")
+            for stop in range(count[buyer]):
+                rival = tour[buyer, stop]
+                if rival < 0:
+                    if here:
+                        continue
+                    rival = ~rival
+                if 0 <= limit < prices[rival]:
                     break
-                price = rungs[rung]
-                first = above[rung]
-                tied = 0
-                while rung < len(ladder) and rungs[rung] == price:
-                    if keys[redraw, buyer, ladder[rung]] <= bar[redraw, buyer]:
-                        equal[tied] = ladder[rung]
-                        tied += 1
-                    rung += 1
-                wanted, _ = _taken(
-                    wanted, tied, equal, rank, lucks[redraw, buyer], words[redraw], stock, -1
-                )
+                if here and first < below[rival]:
+                    step[first] += wanted
+                    step[below[rival]] -= wanted
+                first = above[rival]
+                taken = min(wanted, stock[rival])
+                stock[rival] -= taken
+                wanted -= taken
                 if wanted == 0:
                     break
+            if here and wanted > 0 and first < last:
+                step[first] += wanted
+                step[last] -= wanted
         total = 0
-        for candidate in range(count):
+        for candidate in range(most):
             total += step[candidate]
             asked[redraw, candidate] = total
+        for seller in range(len(prices)):
+            if below[seller] < above[seller]:
+                asked[redraw, below[seller]] = 0
 
 
 @njit(cache=True)
 def sold_at(
-    spans: _Integers,
+    starts: _Integers,
+    places: _Integers,
     units: _Integers,
     limits: _Integers,
-    lucks: NDArray[np.uint64],
-    keys: _Floats,
-    bar: _Floats,
+    tour: NDArray[np.int16],
+    count: NDArray[np.int16],
     inside: NDArray[np.bool_],
-    ladder: _Integers,
-    rungs: _Integers,
-    words: NDArray[np.uint64],
+    prices: _Integers,
     stocks: _Integers,
+    lucks: NDArray[np.uint64],
+    words: NDArray[np.uint64],
     seat: int,
     price: int,
+    held: int,
     sold: _Integers,
 ) -> None:
     """Find what a seat sells at a price, which may be that of rivals.
 
-    Arguments are those of `asked_curve`; the seat's own units are in `stocks`, and what it sells is
-    written to `sold`, of shape (redraws,).
+    Arguments are those of `asked_curve` and `tours`; `held` are the seat's own units, and what it
+    sells is written to `sold`, of shape (redraws,).
     """
-    equal = np.empty(len(words[0]), np.int64)
-    rank = np.empty(len(words[0]), np.uint64)
-    for redraw in range(len(spans)):
+    for redraw in range(len(starts) - 1):
         stock = stocks[redraw].copy()
-        total = 0
-        for buyer in range(spans[redraw, 0], spans[redraw, 1]):
-            limit = limits[redraw, buyer]
-            wanted = units[redraw, buyer]
-            rung = 0
-            while wanted > 0:
-                now = rungs[rung] if rung < len(ladder) else price
-                now = min(now, price)
-                if 0 <= limit < now:
+        own = held
+        for buyer in range(starts[redraw], starts[redraw + 1]):
+            if own == 0:
+                break
+            limit, wanted = limits[buyer], units[buyer]
+            here = inside[places[buyer]]
+            ahead = here and not 0 <= limit < price
+            for stop in range(count[buyer]):
+                rival = tour[buyer, stop]
+                if rival < 0:
+                    if here:
+                        continue
+                    rival = ~rival
+                now = prices[rival]
+                if now > price or 0 <= limit < now:
                     break
-                tied = 0
-                if now == price and inside[redraw, buyer]:
-                    equal[0] = seat
-                    tied = 1
-                while rung < len(ladder) and rungs[rung] == now:
-                    if keys[redraw, buyer, ladder[rung]] <= bar[redraw, buyer]:
-                        equal[tied] = ladder[rung]
-                        tied += 1
-                    rung += 1
-                wanted, own = _taken(
-                    wanted, tied, equal, rank, lucks[redraw, buyer], words[redraw], stock, seat
-                )
-                total += own
-                if now == price:
+                if now == price and ahead:
+                    luck = lucks[buyer]
+                    if _mixed(luck + words[redraw, seat]) < _mixed(luck + words[redraw, rival]):
+                        taken = min(wanted, own)
+                        own -= taken
+                        wanted -= taken
+                        ahead = False
+                        if wanted == 0:
+                            break
+                taken = min(wanted, stock[rival])
+                stock[rival] -= taken
+                wanted -= taken
+                if wanted == 0:
                     break
-        sold[redraw] = total
-
-
-@njit(cache=True)
-def _taken(
-    wanted: int,
-    tied: int,
-    equal: _Integers,
-    rank: NDArray[np.uint64],
-    luck: np.uint64,
-    words: NDArray[np.uint64],
-    stock: _Integers,
-    seat: int,
-) -> tuple[int, int]:
-    """Let a buyer take from equally cheap sellers; returns units still wanted, and the seat's."""
-    own = 0
-    if tied > 1:
-        for i in range(tied):
-            rank[i] = _mixed(luck + words[equal[i]])
-    while tied > 0 and wanted > 0:
-        best = 0
-        for i in range(1, tied):
-            if rank[i] < rank[best]:
-                best = i
-        seller = equal[best]
-        tied -= 1
-        equal[best] = equal[tied]
-        rank[best] = rank[tied]
-        taken = min(wanted, stock[seller])
-        stock[seller] -= taken
-        wanted -= taken
-        if seller == seat:
-            own += taken
-    return wanted, own
+            if ahead:
+                own -= min(wanted, own)
+        sold[redraw] = held - own

@@ -21,21 +21,22 @@ weights are equal, and where everybody considers every seller.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, stdev
 
-from market.arena.counterfactual.redraws import REDRAWS, settle, step_profit
+import numpy as np
+from numpy.typing import NDArray
+
+from market.arena.counterfactual.board import Row
+from market.arena.counterfactual.crowd import Crowd, Shops
+from market.arena.counterfactual.redraws import REDRAWS
 from market.arena.counterfactual.scene import Scene, scenes
 from market.arena.events import Index
-from market.arena.selling import RetailOutcome
 from market.replay import Replay, ReplayError
 from market.study.indices import gini
 from market.study.statistics import intervals
 from market.study.statistics.estimates import Estimate
-
-#: Stands for words as good as the rivals': no slogan holds a control character.
-_MEAN = "\x00mean"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,20 +139,21 @@ def direct(steps: Sequence[Scene], redraws: int = REDRAWS) -> dict[str, Direct]:
         steps: Selling steps of one episode.
         redraws: How often each is settled again; the recorded luck alone if 0.
     """
-    lucks = range(1, redraws + 1) if redraws else range(1)
+    lucks = _lucks(redraws)
     profits: dict[str, list[float]] = {}
     values: dict[str, list[float]] = {}
     for scene in steps:
-        deaf = {seat: _muted(scene, seat) for seat, front in scene.fronts.items() if front.prices}
+        shops = Shops(scene)
+        weight = shops.weights(shops.said)
+        muted = {seat: shops.weights(_muted(shops, seat)) for seat in shops.sellers}
         for at, luck in enumerate(lucks):
-            heard = settle(scene, luck)
-            for seat in scene.fronts:
-                own = step_profit(scene, heard, seat)
+            crowd = Crowd(shops, luck)
+            heard = shops.profits(crowd.sales(weight), crowd.buyers)
+            for seat, own in heard.items():
                 profits.setdefault(seat, [0.0] * len(lucks))[at] += own
                 gains = values.setdefault(seat, [0.0] * len(lucks))
-                if seat in deaf:
-                    muted = deaf[seat]
-                    gains[at] += own - step_profit(muted, settle(muted, luck), seat)
+                if seat in muted and not np.array_equal(muted[seat], weight):
+                    gains[at] += own - shops.profit(seat, crowd.sales(muted[seat]), crowd.buyers)
     return {
         seat: Direct(fmean(profits[seat]), fmean(gains), _error(gains))
         for seat, gains in values.items()
@@ -165,12 +167,20 @@ def market(steps: Sequence[Scene], redraws: int = REDRAWS) -> Market:
         steps: Selling steps of one episode, one at least.
         redraws: How often each is settled again; the recorded luck alone if 0.
     """
-    equal = [
-        replace(scene, similarities=dict.fromkeys(scene.similarities, _nothing(scene)))
-        for scene in steps
+    shops = [Shops(scene) for scene in steps]
+    arms = [
+        (each.weights(each.said), each.weights([_nothing(each)] * len(each.sellers)))
+        for each in shops
     ]
-    lucks = range(1, redraws + 1) if redraws else range(1)
-    return Market(_figures(steps, lucks), _figures(equal, lucks))
+    found = []
+    for luck in _lucks(redraws):
+        heard, deaf = _Sums(), _Sums()
+        for shop, (listening, idle) in zip(shops, arms, strict=True):
+            crowd = Crowd(shop, luck)
+            heard.add(shop, crowd, listening)
+            deaf.add(shop, crowd, idle)
+        found.append((heard.figures(steps[0]), deaf.figures(steps[0])))
+    return Market(*(_average(arm) for arm in zip(*found, strict=True)))
 
 
 def words(journals: Iterable[Path], redraws: int = REDRAWS, level: float = 0.95) -> Words:
@@ -237,48 +247,45 @@ def total(heard: Iterable[Path], deaf: Iterable[Path], level: float = 0.95) -> T
 _Blocks = dict[int, list[float]]
 
 
-def _muted(scene: Scene, seat: str) -> Scene:
-    """The scene in which a seat's words are as good as its open rivals' on average."""
-    nothing = _nothing(scene)
-    rivals = [
-        scene.similarities.get(front.slogan, nothing)
-        for other, front in scene.fronts.items()
-        if other != seat and front.prices
-    ]
-    if not rivals:
-        return scene
-    mean = tuple(round(sum(column) / len(rivals)) for column in zip(*rivals, strict=True))
-    fronts = {**scene.fronts, seat: replace(scene.fronts[seat], slogan=_MEAN)}
-    return replace(scene, fronts=fronts, similarities={**scene.similarities, _MEAN: mean})
+def _lucks(redraws: int) -> range:
+    """The redraws to settle; the recorded luck alone if there are none."""
+    return range(1, redraws + 1) if redraws else range(1)
 
 
-def _nothing(scene: Scene) -> tuple[int, ...]:
+def _muted(shops: Shops, seat: str) -> list[Row]:
+    """What is said where a seat's words are as good as its open rivals' on average."""
+    said, own = [*shops.said], shops.sellers.index(seat)
+    rivals = said[:own] + said[own + 1 :]
+    if rivals:
+        said[own] = tuple(round(sum(each) / len(rivals)) for each in zip(*rivals, strict=True))
+    return said
+
+
+def _nothing(shops: Shops) -> Row:
     """The similarities of an empty slogan."""
-    return (0,) * len(scene.rules.personas)
+    return (0,) * len(shops.scene.rules.personas)
 
 
-def _figures(steps: Sequence[Scene], lucks: Sequence[int]) -> Figures:
-    """Means over lucks; wealth is added up within each."""
-    each = []
-    for luck in lucks:
-        profits: dict[str, int] = {}
-        surplus: int | None = 0
-        for scene in steps:
-            outcome = settle(scene, luck)
-            for seat in scene.fronts:
-                profits[seat] = profits.get(seat, 0) + step_profit(scene, outcome, seat)
-            gain = _surplus(outcome)
-            surplus = None if surplus is None or gain is None else surplus + gain
-        funds = steps[0].rules.funds(len(profits))
-        wealth = [max(0, funds + profit) for profit in profits.values()]
-        each.append(Figures(sum(profits.values()), surplus, gini(wealth)))
-    return _average(each)
+@dataclass(slots=True)
+class _Sums:
+    """Sums over steps under one luck."""
 
+    profits: dict[str, int] = field(default_factory=dict)
+    surplus: int = 0
 
-def _surplus(outcome: RetailOutcome) -> int | None:
-    if not outcome.limited:
-        return None
-    return sum(offer.surplus for sold in outcome.seats.values() for offer in sold.offers.values())
+    def add(self, shops: Shops, crowd: Crowd, weight: NDArray[np.float64]) -> None:
+        """Add a step with sellers of these weights."""
+        sales = crowd.sales(weight)
+        for seat, profit in shops.profits(sales, crowd.buyers).items():
+            self.profits[seat] = self.profits.get(seat, 0) + profit
+        self.surplus += int(sales.surplus.sum())
+
+    def figures(self, first: Scene) -> Figures:
+        """What they come to, in the market of the first step."""
+        funds = first.rules.funds(len(self.profits))
+        wealth = [max(0, funds + profit) for profit in self.profits.values()]
+        surplus = None if first.rules.willingness_to_pay is None else self.surplus
+        return Figures(sum(self.profits.values()), surplus, gini(wealth))
 
 
 def _arm(journals: Iterable[Path]) -> dict[int, tuple[dict[str, float], Figures]]:

@@ -10,6 +10,13 @@ from math import isfinite
 
 from market.environment import Json
 
+#: Below so many blocks no test that flips their signs reaches 5%: with five, the least p-value of
+#: both sides is 2/2^5 = 6.25%.
+FEW_BLOCKS = 6
+
+#: Share of a figure by which the ends of an interval differ by rounding alone.
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -70,8 +77,15 @@ class Estimate:
 
     @property
     def decided(self) -> bool:
-        """Whether the interval leaves zero out; false where there is none."""
-        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+        """Whether the interval leaves zero out; false where there is none.
+
+        An interval of no width decides nothing below `FEW_BLOCKS`: a few blocks that happen to be
+        equal do not show that nothing is random.
+        """
+        if self.low is None or self.high is None or not (self.low > 0 or self.high < 0):
+            return False
+        flat = self.high - self.low <= _ROUNDING * max(abs(self.low), abs(self.high))
+        return not flat or self.blocks >= FEW_BLOCKS
 
     def json(self) -> dict[str, Json]:
         """As it stands in a file."""

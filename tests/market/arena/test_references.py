@@ -5,11 +5,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from market.arena.bounds import best_multiple, clearing_multiple, industry_bound_of
+from market.arena.bounds import (
+    best_multiple,
+    clearing_multiple,
+    industry_bound_of,
+    residual_supply,
+)
 from market.arena.buyers import draw_buyers
 from market.arena.events import Bid
 from market.arena.references import demands, references, seat_bounds
 from market.arena.rules import ArenaRules
+from market.arena.selling import Selling
 from market.config import load
 from market.config import rules as rules_of
 from market.play import play
@@ -142,3 +148,56 @@ def test_the_cap_bounds_what_a_seat_can_ask() -> None:
     assert seat_bounds(capped, 1, [bid]) == {"me": 100 * (15 - 10)}
     free = market(items=items, willingness_to_pay=None, price_cap=None, steps=1)
     assert seat_bounds(free, 1, [bid]) is None
+
+
+def test_seats_are_bound_item_by_item_by_what_the_others_leave() -> None:
+    rules = market(steps=2)
+    stream = np.random.default_rng(3)
+    seats, items = ["a", "b", "c"], ["plain", "dear", "unknown"]
+    bids = [
+        Bid(
+            step=int(stream.integers(1, 3)),
+            turn=0,
+            seat=str(stream.choice(seats)),
+            round=1,
+            settling=bool(stream.random() < 0.8),
+            item=str(stream.choice(items)),
+            quantity=int(stream.choice([20, 70, 2**53 - 1])),
+            price=int(stream.integers(10, 150)),
+            awarded=10,
+            paid=0,
+            reason="over_budget" if stream.random() < 0.3 else None,
+        )
+        for _ in range(60)
+    ]
+    found = seat_bounds(rules, 7, bids)
+    assert found is not None
+    stood = [
+        (bid.seat, bid.step, bid.item, bid.awarded if bid.reason else bid.quantity, bid.price)
+        for bid in bids
+        if bid.settling
+    ]
+    for seat, bound in found.items():
+        total = 0.0
+        for index, item in enumerate(rules.items):
+            costs, worths = [], []
+            for step in (1, 2):
+                others = [
+                    line[3:] for line in stood if line[1:3] == (step, item.item) and line[0] != seat
+                ]
+                costs += residual_supply(rules.offers(7, step)[item.item], item.base, others)
+                buyers = Selling(rules, 7).buyers(step)
+                own = buyers.item == index
+                worths += np.repeat(buyers.limit[own], buyers.units[own]).tolist()
+            trades = zip(sorted(worths, reverse=True), sorted(costs), strict=False)
+            total += sum(max(0, worth - cost) for worth, cost in trades)
+        assert bound == total
+
+
+def test_a_bound_does_not_depend_on_which_seed_was_looked_at_before() -> None:
+    bid = Bid(1, 0, "me", 1, True, "plain", 5, 11, 5, 55, None)
+    rules = market(steps=1)
+    first = [seat_bounds(rules, seed, [bid]) for seed in range(8)]
+    assert [seat_bounds(rules, seed, [bid]) for seed in reversed(range(8))] == first[::-1]
+    assert len({tuple(each.values()) for each in first if each}) > 1
+    assert seat_bounds(rules, 1, []) == {}

@@ -8,8 +8,9 @@ import pytest
 
 from market.arena.auction import ItemTerms, Line, Terms, clear
 from market.arena.counterfactual.bids import ORDERS, Bidding, rival_awards
-from market.arena.counterfactual.board import Board, Seat
+from market.arena.counterfactual.board import Board
 from market.arena.counterfactual.scene import Scene
+from market.arena.counterfactual.seat import Seat
 from tests.market.arena.counterfactual.recordings import recorded_scenes
 
 

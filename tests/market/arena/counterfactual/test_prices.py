@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from market.arena.counterfactual.board import Board, Lot, Seat, asked
+from market.arena.counterfactual.board import Board, asked
 from market.arena.counterfactual.prices import Candidates, best_price, candidates
 from market.arena.counterfactual.scene import scenes
+from market.arena.counterfactual.seat import Lot, Seat
 from market.arena.storefront import PriceReason, RefusedPrice, Storefront
 from tests.market.arena.counterfactual.recordings import record_game, recorded_scenes
 from tests.market.arena.games import Game, games

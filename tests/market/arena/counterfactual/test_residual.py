@@ -8,9 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from market.arena.counterfactual.board import Board, Seat
+from market.arena.counterfactual.board import Board
 from market.arena.counterfactual.redraws import settle
 from market.arena.counterfactual.scene import scenes
+from market.arena.counterfactual.seat import Seat
 from market.arena.storefront import Storefront
 from tests.market.arena.counterfactual.recordings import record_game
 from tests.market.arena.games import Game, games

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from market.arena.counterfactual.board import Board, Row, Seat
+from market.arena.counterfactual.board import Board, Row
+from market.arena.counterfactual.seat import Seat
 from market.arena.counterfactual.slogans import best_slogan, seen
 from tests.market.arena.counterfactual.recordings import recorded_scenes
 

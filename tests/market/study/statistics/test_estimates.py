@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from market.study.statistics.estimates import Estimate
+from market.study.statistics.estimates import FEW_BLOCKS, Estimate
 
 
 def test_what_is_undefined_has_a_reason_and_nothing_else_has_one() -> None:
@@ -36,6 +36,14 @@ def test_an_interval_decides_if_it_leaves_zero_out() -> None:
     assert Estimate(-2.0, -3.0, -0.5, 5, "t").decided
     assert not Estimate(2.0, 0.0, 3.0, 5, "t").decided
     assert not Estimate.missing("one block", value=2.0, blocks=1).decided
+
+
+def test_a_few_equal_blocks_decide_nothing() -> None:
+    assert not Estimate(-0.214, -0.214, -0.214, 2, "t").decided
+    assert not Estimate(-0.3, -0.3 - 1e-17, -0.3 + 1e-16, 5, "t").decided
+    assert Estimate(-0.214, -0.214, -0.214, FEW_BLOCKS, "t").decided
+    assert Estimate(-0.214, -0.215, -0.213, 2, "t").decided
+    assert 2 / 2**FEW_BLOCKS < 0.05 < 2 / 2 ** (FEW_BLOCKS - 1)
 
 
 def test_an_estimate_goes_into_a_file_with_its_reason() -> None:
