@@ -29,7 +29,6 @@ from market.environment import (
     Decision,
     Decisions,
     Environment,
-    NoAction,
     Result,
 )
 from market.journal import Chain
@@ -225,7 +224,7 @@ class Episode:
                 for host in self._hosts
             ]
         )
-        self._step_on({seat: _parsed(said) for seat, said in given.items()})
+        self._step_on({seat: said.parsed for seat, said in given.items()})
         state = self._state()
         if self._open:
             # Seats think while the driver takes note of the state.
@@ -325,13 +324,6 @@ async def _together(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     if len(calls) == 1:
         return [await calls[0]]
     return await asyncio.gather(*calls)
-
-
-def _parsed(said: Said | Silent) -> Answer | NoAction:
-    """What is applied for a seat: what its text says."""
-    if isinstance(said, Silent):
-        return NoAction(said.cause)
-    return answers.load(said.text) if said.answer is None else said.answer
 
 
 def ask_of(decisions: Sequence[Decision]) -> Ask:

@@ -18,15 +18,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actors.episode import ask_of, stage_of
-from actors.retailer import Retailers, Said, Silent
+from actors.retailer import Retailers
 from actors.roster import roster
 from embeddings import EncoderError
-from market import answers, canonical, registry
+from market import canonical, registry
 from market.config import Config, recorded, rules, seat_ids
 from market.config.cells import cells
 from market.config.plans import EpisodePlan
 from market.environment import OUTSIDE, Answer, ContractError, Decision, NoAction, Result
 from market.journal import Header, JournalWriter
+from market.language import Request
 from market.replay import build_environment
 from market.study.sweep import Shard, Unit, plans_of, unit_id
 
@@ -138,9 +139,9 @@ def play(plan: EpisodePlan, outside: Outside, journal: Path | None = None) -> Re
         scripted = [decision for decision in asked if decision.seat != OUTSIDE]
         if scripted:
             for seat, said in retailers.act(ask_of(scripted)).items():
-                if not isinstance(said, Said | Silent):
+                if isinstance(said, Request):
                     raise ContractError(f"seat {seat} asks a model; play the study as a tournament")
-                given[seat] = answers.load(said.text)
+                given[seat] = said.parsed
         for decision in asked:
             if decision.seat == OUTSIDE:
                 given[OUTSIDE] = outside(decision)

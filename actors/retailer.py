@@ -92,6 +92,11 @@ class Said:
     def __reduce__(self) -> tuple[type[Said], tuple[str]]:
         return Said, (self.text,)
 
+    @property
+    def parsed(self) -> Answer | NoAction:
+        """What its text says: what is applied."""
+        return answers.load(self.text) if self.answer is None else self.answer
+
 
 @dataclass(frozen=True, slots=True)
 class Silent:
@@ -104,6 +109,11 @@ class Silent:
     def text(self) -> str:
         """The cause, as `market.answers` spells it."""
         return answers.dump(NoAction(self.cause))
+
+    @property
+    def parsed(self) -> NoAction:
+        """What is applied."""
+        return NoAction(self.cause)
 
 
 Outcome = Said | Silent | Request
@@ -129,15 +139,12 @@ class Retailers:
         outcomes = {}
         for seat in ask.seats:
             decision = self._asked[seat] = self._decision(ask, seat)
-            outcomes[seat] = self._try(seat, lambda policy, decision=decision: policy.act(decision))
+            outcomes[seat] = self._try(seat, "act", decision)
         return outcomes
 
     def resume(self, replies: Mapping[str, Reply]) -> dict[str, Outcome]:
         """Hand models' replies to the seats that asked for them."""
-        return {
-            seat: self._try(seat, lambda policy, reply=reply: policy.resume(reply))
-            for seat, reply in replies.items()
-        }
+        return {seat: self._try(seat, "resume", reply) for seat, reply in replies.items()}
 
     def restore(self, pasts: Mapping[str, Past]) -> None:
         """Build fresh policies for some seats and give them their past."""
@@ -173,13 +180,15 @@ class Retailers:
         observation = Observation(self._stage.rules, ask.public, private)
         return Decision(ask.step, ask.turn, seat, kind, observation, self._stage.forms[kind])
 
-    def _try(self, seat: str, call: Any) -> Outcome:
+    def _try(self, seat: str, method: str, told: Decision | Reply) -> Outcome:
         if seat in self._broken:
             return Silent(Cause.CRASHED, self._broken[seat])
         try:
-            given = call(self._policies[seat])
+            given = getattr(self._policies[seat], method)(told)
         except (Exception, SystemExit):
             return Silent(Cause.CRASHED, _trace())
+        if type(given) is Answer:
+            return bounded(given, self._asked[seat].form)
         if isinstance(given, Request):
             return given
         if isinstance(given, NoAction):
@@ -191,15 +200,17 @@ class Retailers:
 
 def bounded(answer: Answer, form: Form, limit: int | None = forms.MAX_BYTES) -> Said | Silent:
     """The text of an answer, or why it is none."""
+    plain = forms.plainly(form, answer.action)
     try:
-        text, parsed = answers.settled(answer)
+        text, parsed = answers.settled(answer, plain)
     except ValueError as error:
         return Silent(Cause.MALFORMED, str(error)[:DETAIL])
     if limit is not None and len(text) > limit:
         detail = f"an answer of {len(text):,} characters; {limit:,} at most"
         return Silent(Cause.MALFORMED, detail)
     try:
-        forms.validator(form)(answer.action)
+        if not plain:
+            forms.validator(form)(answer.action)
     except fastjsonschema.JsonSchemaValueException as error:
         return Silent(Cause.MALFORMED, str(error.message)[:DETAIL])
     return Said(text, parsed)

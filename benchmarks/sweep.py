@@ -14,6 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from actors import collecting
 from actors.packing import Packer
 from actors.sweep import conclude, sweep
 from actors.vectors import facts_here
@@ -62,6 +63,7 @@ def main(episodes: int) -> None:
     units = [unit for shard in plan(config).shards for unit in shard.units][: ALONE + 4]
     for unit in units[:4]:
         list(packer.rows(unit))
+    collecting.relax()  # as a worker does
     began = time.process_time()
     for unit in units[4:]:
         list(packer.rows(unit))

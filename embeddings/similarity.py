@@ -20,6 +20,10 @@ from embeddings.encoder import Encoder, Vectors, bounded
 #: The similarity of a text with itself.
 ONE = 1_000_000
 
+#: Texts whose comparisons, and texts whose exact vectors, are kept: what is said, is said again.
+#: Beyond, all are forgotten.
+COMPARED, EXACT = 65_536, 2_048
+
 
 class Answer(TypedDict):
     """What is known about texts.
@@ -41,6 +45,8 @@ class Similarities:
         self._encoder_loader = encoder_loader
         self._encoder: Encoder | None = None
         self._cache = cache
+        self._compared: dict[tuple[str, tuple[str, ...]], list[int]] = {}
+        self._exact: dict[str, NDArray[np.float64]] = {}
 
     def answer(
         self, texts: Sequence[str], references: Sequence[str], crowd: Sequence[str]
@@ -53,13 +59,21 @@ class Similarities:
         Raises:
             EncoderError: If a text is not cached and no encoder can be loaded.
         """
-        units = self._units([*texts, *references, *crowd])
-        rows = [units.get(bounded(text)) for text in texts]
-        columns = [units.get(bounded(text)) for text in references]
+        rows = [bounded(text) for text in texts]
+        columns = tuple([bounded(text) for text in references])
         said = sorted(filter(None, map(bounded, crowd)))
+        if len(self._compared) > COMPARED:
+            self._compared.clear()
+        new = [text for text in rows if (text, columns) not in self._compared]
+        units = self._units([*new, *(columns if new else ()), *(said if len(said) > 1 else ())])
+        for text in new:
+            row = units.get(text)
+            self._compared[text, columns] = [
+                _similarity(row, units.get(column)) for column in columns
+            ]
         return {
-            "similarities": [[_similarity(row, column) for column in columns] for row in rows],
-            "convergence": _convergence([units[text] for text in said]),
+            "similarities": [self._compared[text, columns].copy() for text in rows],
+            "convergence": _convergence([units[text] for text in said]) if len(said) > 1 else None,
         }
 
     def missing(self, texts: Iterable[str]) -> list[str]:
@@ -80,9 +94,18 @@ class Similarities:
             ValueError: If a row is no unit vector, or rows and texts differ in number.
         """
         self._cache.put(dict(zip(map(bounded, texts), vectors, strict=True)))
+        self._compared.clear()
+        self._exact.clear()
 
-    def _units(self, texts: Iterable[str]) -> dict[str, NDArray[np.float64]]:
-        vectors = {text: self._cache.get(text) for text in _distinct(texts)}
+    def _units(self, texts: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+        """The exact unit vectors of texts, and perhaps of others."""
+        asked = [text for text in texts if text and text not in self._exact]
+        if not asked:
+            return self._exact
+        if len(self._exact) > EXACT:
+            self._exact.clear()
+            asked = list(texts)
+        vectors = {text: self._cache.get(text) for text in _distinct(asked)}
         new = [text for text, vector in vectors.items() if vector is None]
         if new:
             if self._encoder is None:
@@ -90,7 +113,10 @@ class Similarities:
             fresh = dict(zip(new, self._encoder.encode(new), strict=True))
             self._cache.put(fresh)
             vectors.update(fresh)
-        return {text: _unit(vector) for text, vector in vectors.items() if vector is not None}
+        for text, vector in vectors.items():
+            if vector is not None:
+                self._exact[text] = _unit(vector)
+        return self._exact
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:
@@ -115,7 +141,7 @@ def _convergence(units: Sequence[NDArray[np.float64]]) -> int | None:
         return None
     total = np.zeros_like(units[0])
     for unit in units:
-        total += unit
+        np.add(total, unit, out=total)
     squared = math.fsum((total * total).tolist())
     return _millionths((squared - count) / (count * (count - 1)))
 

@@ -26,13 +26,18 @@ def dump(answer: Answer | NoAction) -> str:
     return f'{{"action":{canonical.dumps(answer.action)},"said":{canonical.dumps(answer.said)}}}'
 
 
-def settled(answer: Answer) -> tuple[str, Answer]:
+def settled(answer: Answer, plain: bool = False) -> tuple[str, Answer]:
     """The one spelling of an answer, and the answer that is parsed back from it.
+
+    Args:
+        answer: The answer.
+        plain: Whether its action is known to be made of nothing but built-in dictionaries and
+            lists, strings, whole numbers and truth values.
 
     Raises:
         ValueError: If the answer is not JSON.
     """
-    text, action = canonical.settled(answer.action)
+    text, action = canonical.settled(answer.action, plain)
     if answer.said is None:
         return f'{{"action":{text}}}', Answer(action)
     noted, said = canonical.settled(answer.said)

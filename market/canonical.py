@@ -49,13 +49,18 @@ def dumps(value: Any) -> str:
     return _standard(value) if spelled is None else spelled.decode()
 
 
-def settled(value: Any) -> tuple[str, Any]:
+def settled(value: Any, plain: bool = False) -> tuple[str, Any]:
     """The one spelling of a value, and what is parsed back from it.
+
+    Args:
+        value: The value.
+        plain: Whether it is known to hold nothing but built-in dictionaries and lists, strings,
+            whole numbers and truth values, which orjson spells as the standard library does.
 
     Raises:
         ValueError: As `dumps`.
     """
-    spelled = _quickly(value)
+    spelled = _plainly(value) if plain else _quickly(value)
     if spelled is None:
         text = _standard(value)
         return text, loads(text)
@@ -76,6 +81,14 @@ def _quickly(value: Any) -> bytes | None:
     if _NO_NUMBER.search(plain) or _EXPONENT.search(spelled) or _SMALL in spelled:
         return None
     return spelled
+
+
+def _plainly(value: Any) -> bytes | None:
+    """The spelling of a plain value; None for a lone surrogate or a number beyond 64 bits."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        return None
 
 
 def _standard(value: Any) -> str:

@@ -64,11 +64,26 @@ class Flow:
 
 
 @dataclass(slots=True)
-class _Stream:
-    """The sum of a flow under way, and the names of the two balances that it changes."""
+class _Balance:
+    """What an account holds of an asset, and what it held when the period began.
 
-    giver: tuple[str, str]
-    taker: tuple[str, str]
+    `free` may run below zero; `came` is what a check finds that movements brought it to.
+    """
+
+    account: str
+    asset: str
+    free: bool
+    held: int = 0
+    opening: int = 0
+    came: int = 0
+
+
+@dataclass(slots=True)
+class _Stream:
+    """The sum of a flow under way, and the two balances that it changes."""
+
+    giver: _Balance
+    taker: _Balance
     amount: int = 0
     moves: int = 0
 
@@ -82,14 +97,16 @@ class Ledger:
             than nothing at a check.
     """
 
-    __slots__ = ("_balances", "_flows", "_opening", "_outside", "_overdraft")
+    __slots__ = ("_assets", "_balances", "_flows", "_outside", "_overdraft", "_routes")
 
     def __init__(self, outside: Iterable[str], overdraft: Iterable[str] = ()) -> None:
         self._outside = frozenset(outside)
         self._overdraft = frozenset(overdraft)
-        self._balances: dict[tuple[str, str], int] = {}
-        self._opening: dict[tuple[str, str], int] = {}
+        self._balances: dict[tuple[str, str], _Balance] = {}
+        self._assets: dict[str, list[_Balance]] = {}
         self._flows: dict[tuple[str, str, str, str], _Stream] = {}
+        #: The flows of each source, target and cause, by asset.
+        self._routes: dict[tuple[str, str, str], dict[str, _Stream]] = {}
 
     def move(self, asset: str, source: str, target: str, amount: int, cause: str) -> None:
         """Move an amount. Nothing, and something to oneself, is no movement.
@@ -97,32 +114,54 @@ class Ledger:
         Raises:
             ConservationError: If the amount is negative or no Python integer.
         """
-        if type(amount) is not int or amount < 0:
-            raise ConservationError(
-                f"{cause}: cannot move {amount!r} {asset} from {source} to {target}"
-            )
-        if amount == 0 or source == target:
-            return
-        balances = self._balances
-        name = (asset, source, target, cause)
-        stream = self._flows.get(name)
-        if stream is None:
-            stream = self._flows[name] = _Stream((source, asset), (target, asset))
-            balances.setdefault(stream.giver, 0)
-            balances.setdefault(stream.taker, 0)
-        balances[stream.giver] -= amount
-        balances[stream.taker] += amount
-        stream.amount += amount
-        stream.moves += 1
+        self.move_all(source, target, cause, ((asset, amount),))
+
+    def move_all(
+        self, source: str, target: str, cause: str, amounts: Iterable[tuple[str, int]]
+    ) -> None:
+        """Move amounts of several assets from one account to another for one cause.
+
+        Raises:
+            ConservationError: If an amount is negative or no Python integer.
+        """
+        route = self._routes.get((source, target, cause))
+        if route is None:
+            route = self._routes[source, target, cause] = {}
+        for asset, amount in amounts:
+            if type(amount) is not int or amount < 0:
+                raise ConservationError(
+                    f"{cause}: cannot move {amount!r} {asset} from {source} to {target}"
+                )
+            if amount == 0 or source == target:
+                continue
+            stream = route.get(asset)
+            if stream is None:
+                stream = route[asset] = _Stream(
+                    self._balance(source, asset), self._balance(target, asset)
+                )
+                self._flows[asset, source, target, cause] = stream
+            stream.giver.held -= amount
+            stream.taker.held += amount
+            stream.amount += amount
+            stream.moves += 1
+
+    def _balance(self, account: str, asset: str) -> _Balance:
+        balance = self._balances.get((account, asset))
+        if balance is None:
+            free = account in self._outside or asset in self._overdraft
+            balance = self._balances[account, asset] = _Balance(account, asset, free)
+            self._assets.setdefault(asset, []).append(balance)
+        return balance
 
     def balance(self, account: str, asset: str) -> int:
         """How much of an asset an account holds; 0 for one that was never moved to or from."""
-        return self._balances.get((account, asset), 0)
+        balance = self._balances.get((account, asset))
+        return balance.held if balance else 0
 
     @property
     def balances(self) -> Mapping[tuple[str, str], int]:
         """Every balance by (account, asset), as a copy."""
-        return dict(self._balances)
+        return {name: balance.held for name, balance in self._balances.items()}
 
     @property
     def flows(self) -> tuple[Flow, ...]:
@@ -135,7 +174,8 @@ class Ledger:
         Raises:
             ConservationError: If they differ.
         """
-        held = self._balances.get((account, asset), 0)
+        balance = self._balances.get((account, asset))
+        held = balance.held if balance else 0
         if held != amount:
             raise ConservationError(
                 f"{account} should hold {amount} {asset}, but the ledger says {held}"
@@ -148,24 +188,26 @@ class Ledger:
             ConservationError: If an asset does not sum to 0, a balance is not its opening
                 balance and what moved since, or an account inside holds less than nothing.
         """
-        sums: dict[str, int] = {}
-        for (account, asset), amount in self._balances.items():
-            sums[asset] = sums.get(asset, 0) + amount
-            if amount < 0 and account not in self._outside and asset not in self._overdraft:
-                raise ConservationError(f"{account} holds {amount} {asset}")
-        for asset, amount in sums.items():
-            if amount:
-                raise ConservationError(f"{amount} {asset} came from nowhere")
-        moved = dict.fromkeys(self._balances, 0) | self._opening
+        for asset, balances in self._assets.items():
+            made = 0
+            for balance in balances:
+                held = balance.held
+                made += held
+                balance.came = balance.opening
+                if held < 0 and not balance.free:
+                    raise ConservationError(f"{balance.account} holds {held} {asset}")
+            if made:
+                raise ConservationError(f"{made} {asset} came from nowhere")
         for stream in self._flows.values():
-            moved[stream.giver] -= stream.amount
-            moved[stream.taker] += stream.amount
-        if moved == self._balances:
-            return
-        for (account, asset), amount in self._balances.items():
-            came = moved[account, asset]
-            if came != amount:
-                raise ConservationError(f"{account} holds {amount} {asset}, but {came} moved there")
+            amount = stream.amount
+            stream.giver.came -= amount
+            stream.taker.came += amount
+        for balance in self._balances.values():
+            if balance.held != balance.came:
+                raise ConservationError(
+                    f"{balance.account} holds {balance.held} {balance.asset}, "
+                    f"but {balance.came} moved there"
+                )
 
     def close(self) -> tuple[Flow, ...]:
         """Check, read out the movements of the period and begin the next.
@@ -176,5 +218,7 @@ class Ledger:
         self.check()
         flows = self.flows
         self._flows.clear()
-        self._opening = dict(self._balances)
+        self._routes.clear()
+        for balance in self._balances.values():
+            balance.opening = balance.held
         return flows

@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -89,14 +89,21 @@ def keys(seed: int, purpose: str, *begun: int | str) -> Callable[..., int]:
     """
     if type(seed) is ForkedSeed:
         seed = seed.at(begun)
-    hashed = hashlib.blake2b(_spelled(seed, purpose, begun).encode(), digest_size=16)
+    copy = hashlib.blake2b(_spelled(seed, purpose, begun).encode(), digest_size=16).copy
+    whole_number, ending = int.from_bytes, _ending
 
     def of(*parts: int | str) -> int:
-        whole = hashed.copy()
-        whole.update("".join([f"\x1f{part!r}" for part in parts]).encode())
-        return int.from_bytes(whole.digest(), "little")
+        whole = copy()
+        whole.update(ending(*parts))
+        return whole_number(whole.digest(), "little")
 
     return of
+
+
+@lru_cache(maxsize=4_096, typed=True)
+def _ending(*parts: int | str) -> bytes:
+    """How names end: with the same few seats and items in every step of every episode."""
+    return "".join([f"\x1f{part!r}" for part in parts]).encode()
 
 
 def _spelled(seed: int, purpose: str, parts: Sequence[int | str]) -> str:
@@ -137,6 +144,14 @@ def _beginning() -> dict[str, Any]:
     return state
 
 
+@cache
+def _reader() -> Callable[[bytes], Any]:
+    """Reads words of 64 bits."""
+    import numpy as np
+
+    return partial(np.frombuffer, dtype=np.uint64)
+
+
 class _Name:
     """A key as NumPy takes it from a seed.
 
@@ -151,9 +166,8 @@ class _Name:
 
     def generate_state(self, words: int, dtype: object) -> NDArray[np.uint64]:  # noqa: ARG002
         """The two words of the key."""
-        from numpy import frombuffer, uint64
-
-        return frombuffer(self._key.to_bytes(16, "little"), uint64)
+        read: NDArray[np.uint64] = _reader()(self._key.to_bytes(16, "little"))
+        return read
 
 
 def draws(seed: int, purpose: str, *parts: int | str) -> Draws:

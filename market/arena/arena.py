@@ -81,6 +81,7 @@ class Arena:
         self._step = 0
         self._values: dict[str, dict[str, int]] = {}
         self._rounds: list[Round] = []
+        self._stocks: dict[str, dict[str, Json]] = {}
         self._fronts: dict[str, Storefront] = {}
         self._shipped: dict[str, tuple[Shipment, ...]] = {}
         self._records: list[StepRecord] = []
@@ -296,10 +297,13 @@ class Arena:
     def _private(self, seat: str) -> dict[str, Json]:
         """What a retailer sees of itself, and of its bids or else its last step."""
         account = self._books.accounts[seat]
+        if not 0 < len(self._rounds) < self._config.bidding_rounds:
+            # Between rounds nothing moves.
+            self._stocks[seat] = views.stock(account, self._items)
         view = {
             "name": self._names[seat],
             "funds": account.funds,
-            "stock": views.stock(account, self._items),
+            "stock": self._stocks[seat],
         }
         if self._rounds:
             cleared = self._rounds[-1]

@@ -13,7 +13,7 @@ added to all similarities of a persona changes nothing, to the byte.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -26,6 +26,9 @@ LEAST_WEIGHT = 1e-9
 
 #: Buyers whose times are held in memory at once.
 BUYERS_AT_ONCE = 16_384
+
+#: Most buyers of whom a seller's times are kept, for the other cells of a study on one seed.
+BUYERS_KEPT = 512
 
 
 def sizes(patience: Sequence[float], most: int, sellers: int) -> list[int]:
@@ -102,11 +105,15 @@ def considered(
         return
     last = np.array(size) - 1
     if len(persona) <= at_once:
-        times = np.empty((len(sellers), len(persona)))
-        stream, key = generator(seed, "attention", step), keys(seed, "attention", step)
-        for row, seller in zip(times, sellers, strict=True):
-            reopen(stream, key(seller))
-            stream.standard_exponential(out=row)
+        if len(persona) <= BUYERS_KEPT:
+            rows = _rows(seed, step, len(persona))
+            times = np.array([rows(seller) for seller in sellers])
+        else:
+            times = np.empty((len(sellers), len(persona)))
+            stream, key = generator(seed, "attention", step), keys(seed, "attention", step)
+            for row, seller in zip(times, sellers, strict=True):
+                reopen(stream, key(seller))
+                stream.standard_exponential(out=row)
         if favour is not None:
             times /= favour
         yield slice(0, len(persona)), _first(times, weight, last, persona)
@@ -119,6 +126,19 @@ def considered(
         if favour is not None:
             times /= favour[:, span]
         yield span, _first(times, weight, last, persona[span])
+
+
+@lru_cache(maxsize=16)
+def _rows(seed: int, step: int, buyers: int) -> Callable[[str], NDArray[np.float64]]:
+    """The times of a step's few buyers by seller: all cells of a study meet the same ones."""
+    stream, key = generator(seed, "attention", step), keys(seed, "attention", step)
+
+    @lru_cache(maxsize=64)
+    def row(seller: str) -> NDArray[np.float64]:
+        reopen(stream, key(seller))
+        return stream.standard_exponential(buyers)
+
+    return row
 
 
 def _runs(buyers: int, at_once: int) -> Iterator[slice]:

@@ -47,8 +47,7 @@ class Reason(StrEnum):
     OVER_BUDGET = "over budget"
 
 
-@dataclass(frozen=True, slots=True)
-class ItemTerms:
+class ItemTerms(NamedTuple):
     """The prices allowed for one item, in whole money per unit; no cap is None."""
 
     base: int
@@ -104,8 +103,7 @@ class Award(NamedTuple):
     paid: int
 
 
-@dataclass(frozen=True, slots=True)
-class ItemClearing:
+class ItemClearing(NamedTuple):
     """What is published about an item.
 
     Attributes:
@@ -167,28 +165,32 @@ def judge(
     raised = None
     if terms.round_rule == "monotone" and provisional is not None:
         raised = _Provisional(provisional)
-    count = dict.fromkeys(terms.items, 0)
+    items, tick, most = terms.items, terms.tick, terms.lines_per_item
+    count = dict.fromkeys(items, 0)
     lines: list[Line] = []
-    cost, most = 0, terms.lines_per_item
+    cost = 0
     for entry in answered:
         item, quantity, price = entry["item"], entry["quantity"], entry["price"]
         if type(quantity) is not int or not -MOST <= quantity <= MOST:
             quantity = whole(quantity)
         if type(price) is not int or not -MOST <= price <= MOST:
             price = whole(price)
-        reason = _fault(item, quantity, price, terms)
-        if reason is Reason.UNKNOWN_ITEM:
-            item = item[:NAME_KEPT]
-        elif reason is None:
-            if count[item] >= most:
-                reason = Reason.TOO_MANY_LINES
-            elif raised and not raised.take(item, quantity, price):
-                reason = Reason.NOT_MONOTONE
-            else:
-                count[item] += 1
-                cost += quantity * price
-                lines.append(_new(Line, (item, quantity, price, quantity, None)))
-                continue
+        allowed = items.get(item)
+        if allowed is None:
+            lines.append(Line(item[:NAME_KEPT], quantity, price, 0, Reason.UNKNOWN_ITEM))
+            continue
+        base, cap = allowed
+        if quantity < 0 or price < base or price % tick or (cap is not None and price > cap):
+            reason = _fault(quantity, price, tick, allowed)
+        elif count[item] >= most:
+            reason = Reason.TOO_MANY_LINES
+        elif raised and not raised.take(item, quantity, price):
+            reason = Reason.NOT_MONOTONE
+        else:
+            count[item] += 1
+            cost += quantity * price
+            lines.append(_new(Line, (item, quantity, price, quantity, None)))
+            continue
         lines.append(_new(Line, (item, quantity, price, 0, reason)))
     return tuple(lines) if cost <= funds else _afforded(lines, funds, terms.over_budget)
 
@@ -240,20 +242,13 @@ _NOTHING = Award(0, 0)
 _new = tuple.__new__
 
 
-def _fault(item: str, quantity: int, price: int, terms: Terms) -> Reason | None:
-    """Find what is wrong with a line taken by itself."""
-    allowed = terms.items.get(item)
-    if allowed is None:
-        return Reason.UNKNOWN_ITEM
+def _fault(quantity: int, price: int, tick: int, allowed: ItemTerms) -> Reason:
+    """What is wrong, first of all, with a line that breaks a rule by itself."""
     if quantity < 0 or price < 0:
         return Reason.NEGATIVE
-    if price % terms.tick:
+    if price % tick:
         return Reason.OFF_TICK
-    if price < allowed.base:
-        return Reason.BELOW_BASE
-    if allowed.cap is not None and price > allowed.cap:
-        return Reason.ABOVE_CAP
-    return None
+    return Reason.BELOW_BASE if price < allowed.base else Reason.ABOVE_CAP
 
 
 def _afforded(lines: list[Line], funds: int, over_budget: str) -> tuple[Line, ...]:
@@ -339,7 +334,9 @@ def _rationed(
     asked: dict[str, int] = {}
     for _, seat, _, units in lines:
         asked[seat] = asked.get(seat, 0) + units
-    order = sorted(asked, key=lambda seat: (luck(seat), seat))
+    order = list(asked)
+    if len(order) > 1:
+        order = [seat for _, seat in sorted([(luck(seat), seat) for seat in order])]
     share = {}
     if ties == "random":
         for seat in order:

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NamedTuple
 
 from market.arena.fields import exact
 from market.arena.rules import Item, Salvage
@@ -80,8 +81,7 @@ class Account:
     tally: Tally = field(default_factory=Tally)
 
 
-@dataclass(frozen=True, slots=True)
-class Closing:
+class Closing(NamedTuple):
     """How one retailer stands at the end of a step, and what the step brought.
 
     Attributes:
@@ -150,20 +150,23 @@ class Books:
 
     def procure_all(self, seat: str, won: Iterable[tuple[int, int, int]]) -> None:
         """Book all that a retailer won at once: positions of items, units, and what was paid."""
-        account, move, names, bases = (
-            self.accounts[seat], self.ledger.move, self._names, self._bases,
-        )  # fmt: skip
-        tally, spent = account.tally, 0
+        account, names, bases = self.accounts[seat], self._names, self._bases
+        held, cost, goods = account.units, account.cost, []
+        spent = count = value = 0
         for item, units, paid in won:
-            account.units[item] += units
-            account.cost[item] += paid
+            held[item] += units
+            cost[item] += paid
             spent += paid
-            tally.won += units
-            tally.won_value += units * bases[item]
-            move(names[item], SUPPLIER, seat, units, "procurement")
+            count += units
+            value += units * bases[item]
+            goods.append((names[item], units))
+        tally = account.tally
         account.funds -= spent
         tally.spend += spent
-        move(MONEY, seat, SUPPLIER, spent, "procurement")
+        tally.won += count
+        tally.won_value += value
+        self.ledger.move_all(SUPPLIER, seat, "procurement", goods)
+        self.ledger.move(MONEY, seat, SUPPLIER, spent, "procurement")
 
     def ship(self, seat: str, source: int, target: int, units: int, fee: int) -> None:
         """Book units moved from one linked market to another; the fee is part of their cost."""
@@ -186,19 +189,21 @@ class Books:
         Returns:
             The cost of the goods, sale by sale.
         """
-        account, move, names = self.accounts[seat], self.ledger.move, self._names
-        tally, taken, costs = account.tally, 0, []
+        account, names = self.accounts[seat], self._names
+        taken, costs, sold, count = 0, [], [], 0
         for item, units, revenue in goods:
-            cost = self._release(account, item, units)
-            costs.append(cost)
+            costs.append(self._release(account, item, units))
             taken += revenue
-            account.sold += units
-            tally.cost_of_goods += cost
-            tally.sold += units
-            move(names[item], seat, BUYERS, units, "sale")
+            count += units
+            sold.append((names[item], units))
+        tally = account.tally
         account.funds += taken
+        account.sold += count
+        tally.cost_of_goods += sum(costs)
+        tally.sold += count
         tally.revenue += taken
-        move(MONEY, BUYERS, seat, taken, "sale")
+        self.ledger.move_all(seat, BUYERS, "sale", sold)
+        self.ledger.move(MONEY, BUYERS, seat, taken, "sale")
         return costs
 
     def charge(self, seat: str, holding: int, fixed: int) -> None:

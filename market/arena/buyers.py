@@ -34,6 +34,9 @@ Willingness = tuple[float, float] | Sequence[tuple[float, float, float]]
 #: The limit of a buyer who pays any price.
 NO_LIMIT = -1
 
+#: Most buyers of a step whose draws are kept.
+BUYERS_KEPT = 512
+
 _FIT_ROUNDS = 10_000
 _FIT_ERROR = 1e-12
 _LAST_BELOW_ONE = 1 - 2**-53
@@ -114,7 +117,7 @@ def draw_buyers(
         raise ValueError(f"{demand} units of demand do not go round {buyers} buyers")
 
     def uniforms(purpose: str) -> NDArray[np.float64]:
-        return generator(seed, purpose, step).random(buyers)
+        return _drawn(seed, purpose, step, buyers)
 
     def choose(
         uniform: NDArray[np.float64], weights: Sequence[float], draw: Draw, *offset: int | str
@@ -147,15 +150,36 @@ def draw_buyers(
         if appetites is None
         else _apportioned(demand, uniforms("units")[0], np.array(appetites)[persona]),
         limit=_limits(seed, step, persona, item, bases, willingness),
-        luck=generator(seed, "ties", step).integers(2**64, size=buyers, dtype=np.uint64),
+        luck=_drawn(seed, "ties", step, buyers).copy(),
     )
+
+
+def _drawn(seed: int, purpose: str, step: int, buyers: int) -> NDArray[Any]:
+    """What is drawn for each buyer of a step: a word for `ties`, else a uniform. Read-only."""
+    draw = _draw if buyers > BUYERS_KEPT else _kept
+    return draw(seed, purpose, step, buyers)
+
+
+def _draw(seed: int, purpose: str, step: int, buyers: int) -> NDArray[Any]:
+    stream = generator(seed, purpose, step)
+    drawn: NDArray[Any] = (
+        stream.integers(2**64, size=buyers, dtype=np.uint64)
+        if purpose == "ties"
+        else stream.random(buyers)
+    )
+    drawn.flags.writeable = False
+    return drawn
+
+
+#: Few buyers are kept: the other cells of a study meet the same ones on a seed.
+_kept = lru_cache(maxsize=128)(_draw)
 
 
 def draw_personas(
     seed: int, step: int, *, buyers: int, shares: Sequence[float]
 ) -> NDArray[np.int16]:
     """The personas of a step's buyers in order of arrival, each drawn alone by share."""
-    uniform = generator(seed, "persona", step).random(buyers)
+    uniform = _drawn(seed, "persona", step, buyers)
     return np.searchsorted(_cumulative(tuple(shares)), uniform, side="right").astype(np.int16)
 
 
@@ -262,7 +286,7 @@ def _limits(
     if willingness is None:
         return np.full(len(item), NO_LIMIT, np.int64)
     bounded: NDArray[Any] = np.array([bounds is not None for bounds in willingness])
-    uniform = generator(seed, "willingness", step).random(len(item))
+    uniform = _drawn(seed, "willingness", step, len(item))
     if any(bounds is not None and isinstance(bounds[0], tuple) for bounds in willingness):
         multiple = _from_mixtures(persona, uniform, willingness)
     else:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
+from typing import NamedTuple, Protocol
 
 from market.arena.metrics import SIMILARITY_UNITS, Figure
 from market.study.indices import (
@@ -102,7 +103,28 @@ class MarketStep:
     convergence: int | None
 
 
-def figures(step: MarketStep, before: MarketStep | None = None) -> Row:
+class Ranking(Protocol):
+    """What ranks retailers at the end of a step, over its seats."""
+
+    @property
+    def net_worth(self) -> Sequence[int]:
+        """At the end of the step."""
+        ...
+
+    @property
+    def profit(self) -> Sequence[int]:
+        """Of the step."""
+        ...
+
+
+class Ranked(NamedTuple):
+    """A `Ranking` by itself."""
+
+    net_worth: tuple[int, ...]
+    profit: tuple[int, ...]
+
+
+def figures(step: MarketStep, before: Ranking | None = None) -> Row:
     """The market's indices at the end of a step.
 
     Args:

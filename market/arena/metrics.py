@@ -12,8 +12,8 @@ bid efficiency, order stability and mean match bear the names and the intent of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
+from typing import NamedTuple
 
 from market.study.indices import deviation
 
@@ -21,8 +21,7 @@ from market.study.indices import deviation
 SIMILARITY_UNITS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class SeatStep:
+class SeatStep(NamedTuple):
     """One retailer's accounts of one step. Money and goods are whole numbers.
 
     Attributes:
@@ -72,6 +71,9 @@ class SeatStep:
     match_buyers: int
 
 
+#: No step at all, as the sum of none.
+_NOTHING = SeatStep._make([0] * len(SeatStep._fields))
+
 Figure = int | float | None
 
 
@@ -81,26 +83,20 @@ def metrics(steps: Sequence[SeatStep]) -> tuple[dict[str, Figure], dict[str, str
     Args:
         steps: One record per step of the episode, those after the retailer left included.
     """
-    profit = sum(step.profit for step in steps)
-    revenue = sum(step.revenue for step in steps)
-    sold = sum(step.sold for step in steps)
-    stock = sum(step.stock for step in steps)
-    attempts = sum(step.attempts for step in steps)
-    asked = sum(step.asked for step in steps)
-    buyers = sum(step.match_buyers for step in steps)
-    matched = sum(step.match_sum for step in steps)
+    total = SeatStep._make(map(sum, zip(*(_NOTHING, *steps), strict=True)))
+    profit, revenue, sold, stock = total.profit, total.revenue, total.sold, total.stock
+    attempts, asked = total.attempts, total.asked
+    buyers, matched = total.match_buyers, total.match_sum
 
     found: dict[str, int | float | str] = {
         "profit": profit,
         "net_profit_margin": profit / revenue if revenue else "no revenue",
         "risk_adjusted_return": _risk_adjusted([step.profit for step in steps]),
         "inventory_efficiency": sold / (sold + stock) if sold + stock else "no sales and no stock",
-        "stockout_rate": (
-            sum(step.failed for step in steps) / attempts if attempts else "no attempts"
-        ),
+        "stockout_rate": total.failed / attempts if attempts else "no attempts",
         "fill_rate": sold / asked if asked else "no attempts",
-        "bid_efficiency": _bid_efficiency(steps, by_value=False),
-        "bid_efficiency_by_value": _bid_efficiency(steps, by_value=True),
+        "bid_efficiency": _bid_efficiency(total, by_value=False),
+        "bid_efficiency_by_value": _bid_efficiency(total, by_value=True),
         "order_stability": _order_stability(
             [step.won for step in steps], [step.sold for step in steps]
         ),
@@ -121,16 +117,15 @@ def _risk_adjusted(profits: Sequence[int]) -> float | str:
     return sum(profits) / len(profits) / spread if spread else "equal profit in every step"
 
 
-def _bid_efficiency(steps: Sequence[SeatStep], *, by_value: bool) -> float | str:
+def _bid_efficiency(total: SeatStep, *, by_value: bool) -> float | str:
     """(Won / bid for) x (base value of won / spend).
 
     The first factor counts units or, by value, units at base price. It counts what was bid for
     in the settling round whether or not the line was valid.
     """
-    bid = sum(step.bid_value if by_value else step.bid_units for step in steps)
-    value = sum(step.won_value for step in steps)
-    won = value if by_value else sum(step.won for step in steps)
-    spend = sum(step.spend for step in steps)
+    bid = total.bid_value if by_value else total.bid_units
+    value, spend = total.won_value, total.spend
+    won = value if by_value else total.won
     if not bid:
         return "no bids"
     if not won:

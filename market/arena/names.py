@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from market.rng import draws
 
@@ -15,6 +16,12 @@ def public_names(seats: Sequence[str], seed: int) -> dict[str, str]:
 
     (Except where two draws meet and the later seat draws again.)
     """
+    return dict(_drawn(tuple(seats), seed))
+
+
+@lru_cache(maxsize=8)
+def _drawn(seats: tuple[str, ...], seed: int) -> Mapping[str, str]:
+    """As `public_names`; the cells of a study play one after the other on a seed."""
     syllables = 2 if len(seats) <= 500 else 4
     names: dict[str, str] = {}
     taken: set[str] = set()

@@ -21,6 +21,7 @@ from market.arena.events import Shipment as Moved
 from market.arena.indices import (
     ItemStep,
     MarketStep,
+    Ranked,
     Row,
     Trade,
     bid_price,
@@ -97,8 +98,8 @@ class StepRecord:
         """What a retailer sees of its own step afterwards."""
         tally, outcome = self.closings[seat].tally, self._sold(seat)
         front = self.fronts.get(seat, CLOSED)
-        seen = self.rules.attention_feedback == "impressions"
-        items, sold = self.rules.items, {}
+        rules = self.rules
+        seen, items, sold = rules.attention_feedback == "impressions", rules.items, {}
         for index, offer in outcome.offers.items():
             item = items[index].item
             sold[item] = {"units": offer.sold, "revenue": offer.sold * front.prices[item]}
@@ -123,15 +124,21 @@ class StepRecord:
         """The step as a retailer's metrics count it."""
         closing = self.closings[seat]
         tally = closing.tally
-        return SeatStep(
-            step=self.step, profit=tally.profit, stock=closing.stock, revenue=tally.revenue,
-            cost_of_goods=tally.cost_of_goods, holding=tally.holding, fixed=tally.fixed,
-            write_down=tally.write_down, liquidated=tally.liquidated, shortfall=tally.shortfall,
-            sold=tally.sold, won=tally.won, spend=tally.spend, won_value=tally.won_value,
-            bid_units=tally.bid_units, bid_value=tally.bid_value, attempts=tally.attempts,
-            failed=tally.failed, asked=tally.asked, match_sum=tally.match_sum,
-            match_buyers=tally.match_buyers,
-        )  # fmt: skip
+        return SeatStep._make((
+            self.step, tally.revenue, tally.cost_of_goods, tally.holding, tally.fixed,
+            tally.write_down, tally.liquidated, tally.shortfall, tally.profit, tally.sold,
+            tally.won, tally.spend, tally.won_value, tally.bid_units, tally.bid_value,
+            tally.attempts, tally.failed, tally.asked, closing.stock, tally.match_sum,
+            tally.match_buyers,
+        ))  # fmt: skip
+
+    def ranked(self) -> Ranked:
+        """What the next step's rank mobility is held against."""
+        closings = self.closings.values()
+        return Ranked(
+            tuple([closing.net_worth for closing in closings]),
+            tuple([closing.tally.profit for closing in closings]),
+        )
 
     def market(self) -> MarketStep:
         """The step in arrays over seats, for the indices."""
@@ -196,7 +203,7 @@ class StepRecord:
         return self._figures(self.market(), before)
 
     def _figures(self, market: MarketStep, before: StepRecord | None) -> Row:
-        found = figures(market, before.market() if before else None)
+        found = figures(market, before.ranked() if before else None)
         if self.owned:
             found |= extended.owner_figures(self.owned, tuple(self.names), market)
         if self.roads:
@@ -226,31 +233,31 @@ class StepRecord:
 
     def _item(self, index: int) -> ItemStep:
         item = self.rules.items[index]
-        offers = {seat: self._sold(seat).offers.get(index) for seat in self.names}
-        prices = {
-            seat: self.fronts[seat].prices.get(item.item) if seat in self.fronts else None
-            for seat in self.names
-        }
-        sold = {seat: offer.sold if offer else 0 for seat, offer in offers.items()}
+        fronts = [self.fronts.get(seat, CLOSED) for seat in self.names]
+        prices = [front.prices.get(item.item) for front in fronts]
+        offers = [self._sold(seat).offers.get(index) for seat in self.names]
+        sold = [offer.sold if offer else 0 for offer in offers]
 
         def bids(cleared: Round | None) -> tuple[float | None, ...]:
-            if cleared is None:
-                return (None,) * len(self.names)
-            return tuple(
-                bid_price(
-                    (line.stands, line.price)
-                    for line in cleared.lines.get(seat, ())
-                    if line.item == item.item and line.stands
-                )
-                for seat in self.names
-            )
+            """The price that stands for each seat's lines; None without any that stands."""
+            prices: dict[str, float | None] = dict.fromkeys(self.names)
+            for seat, lines in cleared.lines.items() if cleared else ():
+                standing = [
+                    (units, price) for good, _, price, units, _ in lines
+                    if units and good == item.item
+                ]  # fmt: skip
+                if standing:
+                    prices[seat] = bid_price(standing)
+            return tuple(prices.values())
 
         return ItemStep(
             item=item.item,
             base=item.base,
-            revenue=tuple(sold[seat] * (prices[seat] or 0) for seat in self.names),
-            sold=tuple(sold.values()),
-            prices=tuple(prices.values()),
+            revenue=tuple(
+                [units * (price or 0) for units, price in zip(sold, prices, strict=True)]
+            ),
+            sold=tuple(sold),
+            prices=tuple(prices),
             provisional=bids(self.rounds[-2] if len(self.rounds) > 1 else None),
             final=bids(self.rounds[-1] if self.rounds else None),
         )

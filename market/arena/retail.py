@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numba import njit
@@ -29,6 +30,8 @@ from market.arena.regulars import BOUGHT, LET_DOWN
 from market.rng import keys
 
 _Integers = NDArray[np.int64]
+
+_DEAREST = np.iinfo(np.int64).max
 
 _FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
@@ -97,7 +100,7 @@ def settle(
             the run, sellers), for buyers who remember.
     """
     offered = prices > 0
-    ladder = np.argsort(np.where(offered, prices, np.iinfo(np.int64).max), axis=1, kind="stable")
+    ladder = np.argsort(np.where(offered, prices, _DEAREST), axis=1, kind="stable")
     sales.impressions[:] += np.count_nonzero(considered, axis=1)
     _serve(
         buyers.item,
@@ -121,6 +124,7 @@ def settle(
     )
 
 
+@cache
 def load() -> None:
     """Load what is compiled, by serving nobody: the first call takes most of a second."""
     small, large = np.zeros(0, np.int16), np.zeros(0, np.int64)

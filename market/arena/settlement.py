@@ -21,9 +21,9 @@ def book_awards(books: Books, cleared: Round) -> None:
         tally = books.accounts[seat].tally
         tally.bid_units, tally.bid_value = bid_volume(lines, bases)
         awards = zip(lines, cleared.clearing.awards[seat], strict=True)
-        books.procure_all(
-            seat, [(position[line.item], units, paid) for line, (units, paid) in awards if units]
-        )
+        won = [(position[line[0]], units, paid) for line, (units, paid) in awards if units]
+        if won:
+            books.procure_all(seat, won)
 
 
 def book_redemption(books: Books, values: Mapping[str, Mapping[str, int]], units_each: int) -> None:
@@ -43,13 +43,11 @@ def book_sales(books: Books, outcome: RetailOutcome, fronts: Mapping[str, Storef
         tally = books.accounts[seat].tally
         tally.attempts, tally.failed = sold.attempts, sold.failed
         tally.match_sum, tally.match_buyers = sold.match_sum, sold.match_buyers
-        prices = fronts[seat].prices
-        tally.asked += sum([asked for asked, _, _ in sold.offers.values()])
-        goods = [
-            (index, units, units * prices[items[index]])
-            for index, (_, units, _) in sold.offers.items()
-            if units
-        ]
+        prices, goods = fronts[seat].prices, []
+        for index, (asked, units, _) in sold.offers.items():
+            tally.asked += asked
+            if units:
+                goods.append((index, units, units * prices[items[index]]))
         for (index, _, _), cost in zip(goods, books.sell_all(seat, goods), strict=True):
             costs[seat, index] = cost
     return costs

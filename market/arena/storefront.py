@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 from market.arena.auction import NAME_KEPT, whole
 from market.arena.rules import MOST_PRICE
@@ -35,8 +36,7 @@ class SloganNote(StrEnum):
     CLEANED = "control characters removed"
 
 
-@dataclass(frozen=True, slots=True)
-class Shelf:
+class Shelf(NamedTuple):
     """What may be priced: for each item, the highest price or None, and whether it is held.
 
     Attributes:

@@ -179,7 +179,7 @@ def bid_feedback(lines: Sequence[Line], seat: str, clearing: Clearing) -> list[J
             "price": price,
             "awarded": awarded,
             "paid": paid,
-            "reason": None if reason is None else reason.value,
+            "reason": reason and reason.value,
         }
         for (item, quantity, price, _, reason), (awarded, paid) in zip(
             lines, clearing.awards[seat], strict=True

@@ -149,3 +149,20 @@ print(json.dumps({{"answer": answer, "heavy": sorted(heavy & set(sys.modules))}}
 """
     )
     assert said == {"answer": expected, "heavy": []}
+
+
+def test_a_vector_that_is_stored_anew_is_compared_anew() -> None:
+    similarities = planar(a=0, b=60)
+    assert similarities.answer(["a"], ["b"], ["a", "b"])["convergence"] == 500_000
+    angle = np.radians([90.0])
+    similarities.store(["b"], np.stack([np.cos(angle), np.sin(angle)], axis=1).astype(np.float32))
+    assert similarities.answer(["a"], ["b"], ["a", "b"]) == {
+        "similarities": [[0]],
+        "convergence": 0,
+    }
+
+
+def test_what_a_caller_does_to_an_answer_changes_no_other() -> None:
+    similarities = planar(a=0, b=60)
+    similarities.answer(["a"], ["b"], [])["similarities"][0].append(7)
+    assert similarities.answer(["a"], ["b"], [])["similarities"] == [[500_000]]

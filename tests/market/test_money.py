@@ -131,7 +131,7 @@ def test_an_asset_on_credit_may_be_overdrawn() -> None:
 def test_money_made_behind_the_ledgers_back_does_not_pass_the_check(account: str) -> None:
     ledger = Ledger(["#bank"])
     ledger.move("money", "#bank", "ann", 5, "loan")
-    ledger._balances[account, "money"] += 1
+    ledger._balances[account, "money"].held += 1
     with pytest.raises(ConservationError, match="from nowhere"):
         ledger.check()
 
@@ -140,7 +140,20 @@ def test_a_shift_between_two_accounts_that_nobody_moved_does_not_pass_the_check(
     ledger = Ledger(["#bank"])
     ledger.move("money", "#bank", "ann", 5, "loan")
     ledger.move("money", "#bank", "bob", 5, "loan")
-    ledger._balances["ann", "money"] += 1
-    ledger._balances["bob", "money"] -= 1
+    ledger._balances["ann", "money"].held += 1
+    ledger._balances["bob", "money"].held -= 1
     with pytest.raises(ConservationError, match="moved there"):
         ledger.check()
+
+
+def test_goods_of_several_kinds_move_at_once_as_one_by_one() -> None:
+    together, alone = Ledger(["#supplier"]), Ledger(["#supplier"])
+    goods = [("tea", 3), ("pen", 0), ("tea", 2), ("ink", 1)]
+    together.move_all("#supplier", "ann", "procurement", goods)
+    for asset, amount in goods:
+        alone.move(asset, "#supplier", "ann", amount, "procurement")
+    assert together.flows == alone.flows
+    assert together.balances == alone.balances
+    together.check()
+    with pytest.raises(ConservationError, match="cannot move -1 ink"):
+        together.move_all("ann", "#supplier", "back", [("ink", -1)])

@@ -98,17 +98,13 @@ class Adaptive(LearnedBids):
     def _best(self, ware: Ware, cost: float, stock: float) -> tuple[float, float]:
         """The multiple of base that earns most above a unit's cost, and the units it sells."""
         top = self.highest if ware.cap is None else min(self.highest, ware.cap / ware.base)
-        base, share = ware.base, self._share(ware)
         best, best_units, most = top, 0.0, 0.0
-        for multiple, shares in zip(
-            self.response.multiples, self.response.expected(ware.tier), strict=True
+        for multiple, price, units in self.response.prospects(
+            ware.tier, ware.base, self._share(ware), top
         ):
-            if multiple > top:
-                break
-            units = shares * share
             if units > stock:
                 units = stock
-            gain = (multiple * base - cost) * units
+            gain = (price - cost) * units
             if gain > most:
                 best, best_units, most = multiple, units, gain
         return best, best_units

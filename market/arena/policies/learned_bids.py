@@ -38,16 +38,19 @@ class LearnedBids(Merchant):
         if public["clearing"] is None:
             self._feel(decision.observation.private["bids"])
             return
+        wares, enough = self.wares, self.enough
         for item, told in public["clearing"].items():
-            ware = self.wares[item]
+            ware = wares[item]
             scarce = told["asked"] > ware.quantity
-            self.enough[item] = told["price_to_win"] + (self.step(ware) if scarce else 0)
+            enough[item] = told["price_to_win"] + (self.step(ware) if scarce else 0)
 
     def offer(self, ware: Ware) -> int:
         """What was enough, within the limit."""
-        if ware.item not in self.enough:
+        enough = self.enough.get(ware.item)
+        if enough is None:
             return super().offer(ware)
-        return ware.bid(min(self.enough[ware.item], self.most(ware)))
+        most = self.most(ware)
+        return ware.bid(enough if enough <= most else most)
 
     def most(self, ware: Ware) -> float:
         """The highest bid it is ready to make."""

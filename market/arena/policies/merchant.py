@@ -32,19 +32,20 @@ class Merchant(Script):
         """Fill stock up to what is wanted of each item."""
         stock = decision.observation.private["stock"]
         retailers = decision.observation.rules["retailers"]
-        lines = []
+        wanted, offer, lines = self.wanted, self.offer, []
         for item, ware in self.wares.items():
-            quantity = self.wanted(ware, retailers)
+            quantity = wanted(ware, retailers)
             if item in stock:
                 quantity -= stock[item]["units"]
             if quantity > 0:
-                lines.append((item, quantity, self.offer(ware)))
+                lines.append((item, quantity, offer(ware)))
         return plans.order(decision, lines)
 
     def prices(self, decision: Decision) -> dict[str, int]:
         """Price everything held."""
         costs = plans.unit_costs(decision.observation.private["stock"])
-        return {item: self.price(self.wares[item], cost) for item, cost in costs.items()}
+        price, wares = self.price, self.wares
+        return {item: price(wares[item], cost) for item, cost in costs.items()}
 
     def words(self, decision: Decision) -> str:  # noqa: ARG002
         """Say the same every step."""

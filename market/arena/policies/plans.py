@@ -34,12 +34,19 @@ class Ware(NamedTuple):
 
     def bid(self, price: float) -> int:
         """The highest valid bid not above a price; the lowest valid one if there is none."""
-        tick = self.tick
-        return self._clamp(price, -(-self.base // tick) * tick)
+        _, _, _, base, cap, tick, _ = self
+        low, on_tick = -(-base // tick) * tick, int(price) // tick * tick
+        if on_tick < low:
+            on_tick = low
+        return on_tick if cap is None or on_tick <= cap else cap
 
     def ask(self, price: float) -> int:
         """The highest valid price of sale not above a price; one tick if there is none."""
-        return self._clamp(price, self.tick)
+        _, _, _, _, cap, tick, _ = self
+        on_tick = int(price) // tick * tick
+        if on_tick < tick:
+            on_tick = tick
+        return on_tick if cap is None or on_tick <= cap else cap
 
     def nearest(self, price: float) -> int:
         """The valid price of sale nearest to a price."""
@@ -56,13 +63,6 @@ class Ware(NamedTuple):
     def share(self, retailers: int) -> int:
         """Units of an equal share of the offer, rounded up."""
         return -(-self.quantity // retailers)
-
-    def _clamp(self, price: float, low: int) -> int:
-        tick, cap = self.tick, self.cap
-        on_tick = int(price) // tick * tick
-        if on_tick < low:
-            on_tick = low
-        return on_tick if cap is None or on_tick <= cap else cap
 
 
 def wares(observation: Observation) -> Mapping[str, Ware]:
@@ -110,13 +110,32 @@ def unit_costs(stock: Mapping[str, Json]) -> dict[str, int]:
 
 def cheapest_rivals(observation: Observation) -> dict[str, int]:
     """The lowest price of any rival per item, from the public history of the last step."""
+    global _last_market
+    market = observation.public["market"]
+    if _last_market[0] is not market:
+        _last_market = market, _two_cheapest(market)
     own = observation.private["name"]
-    out: dict[str, int] = {}
-    for name, shop in observation.public["market"]["retailers"].items():
-        if name != own:
-            for item, price in shop["prices"].items():
-                if price < out.get(item, price + 1):
-                    out[item] = price
+    return {
+        item: price if whose != own else second
+        for item, (price, whose, second) in _last_market[1].items()
+        if whose != own or second is not None
+    }
+
+
+#: The market's last step, and what was made of it: the same for all seats of one process.
+_last_market: tuple[Any, dict[str, tuple[int, str, Any]]] = None, {}
+
+
+def _two_cheapest(market: Json) -> dict[str, tuple[int, str, Any]]:
+    """Per item the lowest price, who asked it, and the lowest that anybody else asked."""
+    asked: dict[str, list[tuple[int, str]]] = {}
+    for name, shop in market["retailers"].items():
+        for item, price in shop["prices"].items():
+            asked.setdefault(item, []).append((price, name))
+    out = {}
+    for item, prices in asked.items():
+        price, whose = min(prices)
+        out[item] = price, whose, min([p for p, name in prices if name != whose], default=None)
     return out
 
 
@@ -132,7 +151,7 @@ def order(decision: Decision, wanted: Iterable[tuple[str, int, int]]) -> list[Li
     if observation.rules["round_rule"] == "monotone" and decision.turn > 0:
         lines = _advance(lines, observation.private["bids"])
     funds = observation.private["funds"]
-    total = sum(quantity * price for _, quantity, price in lines)
+    total = sum([quantity * price for _, quantity, price in lines])
     if total > funds:
         lines = _cut(lines, funds, total)
     return [{"item": item, "quantity": quantity, "price": price} for item, quantity, price in lines]

@@ -10,10 +10,11 @@ last sold, which is public, and before any sale a multiple of base.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from market.arena.policies.plans import Ware
 from market.arena.policies.zi_unconstrained import ZIUnconstrained
-from market.environment import Decision
+from market.environment import Decision, Json
 
 
 @dataclass
@@ -36,15 +37,10 @@ class ZIConstrained(ZIUnconstrained):
         market = decision.observation.public.get("market")
         if market is None:
             return
-        sold = dict.fromkeys(self.wares, 0)
-        revenue = dict.fromkeys(self.wares, 0)
-        for shop in market["retailers"].values():
-            prices = shop["prices"]
-            for item, units in shop["sold"].items():
-                if units:
-                    sold[item] += units
-                    revenue[item] += units * prices[item]
-        self.paid |= {item: revenue[item] // units for item, units in sold.items() if units}
+        global _last
+        if _last[0] is not market:
+            _last = market, _mean_paid(market)
+        self.paid |= _last[1]
 
     def most(self, ware: Ware) -> int:
         """The expected price of sale."""
@@ -53,3 +49,20 @@ class ZIConstrained(ZIUnconstrained):
     def least(self, ware: Ware, cost: int) -> int:  # noqa: ARG002
         """The unit cost."""
         return cost
+
+
+#: The market's last step, and what was made of it: the same for all seats of one process.
+_last: tuple[Any, dict[str, int]] = None, {}
+
+
+def _mean_paid(market: Json) -> dict[str, int]:
+    """The mean price that buyers paid per item that sold."""
+    sold: dict[str, int] = {}
+    revenue: dict[str, int] = {}
+    for shop in market["retailers"].values():
+        prices = shop["prices"]
+        for item, units in shop["sold"].items():
+            if units:
+                sold[item] = sold.get(item, 0) + units
+                revenue[item] = revenue.get(item, 0) + units * prices[item]
+    return {item: revenue[item] // units for item, units in sold.items()}

@@ -29,6 +29,8 @@ CYCLES = range(1, 15)
 ROUNDS = 6
 #: Products that are considered, in slots of the machine.
 CANDIDATES = 3
+#: Visits a day that are taken for none.
+LEAST_VISITS = 1e-9
 #: Units of a product that are considered, at most.
 MOST_UNITS = 60
 
@@ -104,9 +106,11 @@ class _Cycle:
             units, scarcity = self._placed(prices - offers.cost - value, rate, filling)
             left = units_left(units.astype(float), rate, days, self._k)
             sold = float(np.sum((units - left) * (prices - offers.cost)))
-            total = offers.outside + float(np.sum((units - left) / rate * pull)) / days
+            # What was sold is what attraction drew: its mean follows without another integral.
+            drawn = max(self._visits * appeal, LEAST_VISITS)
+            total = offers.outside + total * float(np.sum(units - left)) / days / drawn
             fullness = float(np.sum((units + left) * self._volume)) / 2 / self._rules.volume
-            value = sold / days / (self._visits * appeal)
+            value = sold / days / drawn
         taken = np.flatnonzero(units)
         full = self._empty + (1 - self._empty) * float(np.sum(units * self._volume)) / (
             self._rules.volume

@@ -33,23 +33,32 @@ class Rolling:
 
     def __init__(self, types: Mapping[str, str]) -> None:
         self._types = types
-        #: Units and weeks by (machine or type or "", product).
+        #: Names that no machine has.
+        self._kinds = {kind: f"type {kind}" for kind in types.values()}
+        #: Units and weeks by machine, type or all (""), and product: each in the weight of its
+        #: week. Weights grow instead of older sums being made smaller.
         self._sums: dict[tuple[str, str], tuple[float, float]] = {}
-        self._all = (0.0, 0.0)
+        self._weight = 1.0
+        self._units, self._weeks = 0.0, 0.0
+        self._known: dict[tuple[str, str], float] = {}
 
     def fade(self) -> None:
         """Let a week pass."""
-        self._sums = {
-            key: (units * KEPT, weeks * KEPT) for key, (units, weeks) in self._sums.items()
-        }
+        self._weight /= KEPT
+        self._known = {}
 
     def add(self, machine: str, product: str, units: int, sold_out: bool) -> None:
         """Take in a product's week in a machine."""
         weeks = SOLD_OUT if sold_out else 1.0
-        for place in (machine, self._types[machine], ""):
+        for place in (machine, self._kinds[self._types[machine]], ""):
             before = self._sums.get((place, product), (0.0, 0.0))
-            self._sums[place, product] = (before[0] + units, before[1] + weeks)
-        self._all = (self._all[0] + units, self._all[1] + weeks)
+            self._sums[place, product] = (
+                before[0] + self._weight * units,
+                before[1] + self._weight * weeks,
+            )
+        self._units += units
+        self._weeks += weeks
+        self._known = {}
 
     def tried(self, product: str) -> bool:
         """Whether it was ever on a shelf."""
@@ -61,18 +70,30 @@ class Rolling:
 
     def anywhere(self, product: str) -> float:
         """Units a week expected of a product in any machine."""
-        expected = (self._all[0] + GUESS) / (self._all[1] + 1)
-        return self._posterior("", product, expected, PRODUCTS)
+        known = self._known.get(("", product))
+        if known is None:
+            usual = (self._units + GUESS) / (self._weeks + 1)
+            known = self._posterior("", product, usual, PRODUCTS)
+        return known
 
     def at_type(self, site_type: str, product: str) -> float:
         """Units a week expected of a product at a type of site."""
-        return self._posterior(site_type, product, self.anywhere(product), TYPES)
+        place = self._kinds[site_type]
+        known = self._known.get((place, product))
+        if known is None:
+            known = self._posterior(place, product, self.anywhere(product), TYPES)
+        return known
 
     def at(self, machine: str, product: str) -> float:
         """Units a week expected of a product in a machine."""
-        expected = self.at_type(self._types[machine], product)
-        return self._posterior(machine, product, expected, MACHINES)
+        known = self._known.get((machine, product))
+        if known is None:
+            expected = self.at_type(self._types[machine], product)
+            known = self._posterior(machine, product, expected, MACHINES)
+        return known
 
     def _posterior(self, place: str, product: str, expected: float, shape: float) -> float:
         units, weeks = self._sums.get((place, product), (0.0, 0.0))
-        return (units + shape) / (weeks + shape / expected)
+        found = (units + shape * self._weight) / (weeks + shape * self._weight / expected)
+        self._known[place, product] = found
+        return found

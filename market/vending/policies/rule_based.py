@@ -40,13 +40,15 @@ class RuleBased(Script):
         least: Units that a machine is given at least of a product that ever sold.
         cover: Weeks of demand that a target covers at most; in the first weeks it is less.
         slack: Days between the promised delivery and the round that it is for.
+        spending: Share of the cash that an order may take.
     """
 
-    trials: int = 15
-    spread: int = 2
-    least: int = 2
+    trials: int = 10
+    spread: int = 1
+    least: int = 3
     cover: float = 4.0
     slack: int = 2
+    spending: float = 0.7
 
     def __post_init__(self) -> None:
         """Prepare memory."""
@@ -151,7 +153,7 @@ class RuleBased(Script):
             for machine in self._machines
             for product in self._leaving(machine)
         ]
-        loads = [item for machine in self._machines for item in self._loads(machine)]
+        loads = self._loads()
         loaded = {(item["machine"], item["product"]) for item in loads}
         prices = [
             {"machine": machine, "product": product, "price": self._price(machine, product)}
@@ -185,21 +187,33 @@ class RuleBased(Script):
         others = [product for product in unwanted if shelf[product]]
         return empty + others[: max(0, len(shelf) + coming - len(empty) - self._slots)]
 
-    def _loads(self, machine: str) -> list[Item]:
-        """Fill what is wanted up to its target, the best first, and free slots with leftovers."""
-        stock, shelf = self._stock, self._stock.shelves[machine]
+    def _loads(self) -> list[Item]:
+        """Fill what is wanted up to its target, and then free slots with what is left over."""
+        items = [
+            item
+            for machine in self._machines
+            for item in self._filled(machine, self._targets(machine))
+        ]
+        left = [product for product, units in self._stock.warehouse.items() if units > 0]
+        left.sort(
+            key=lambda p: self._rolling.anywhere(p) * self._goods[p]["reference"], reverse=True
+        )
+        for machine in self._machines:
+            shelf = self._stock.shelves[machine]
+            new = {product: self.least for product in left if product not in shelf}
+            items += self._filled(machine, new)
+        return items
+
+    def _filled(self, machine: str, targets: Mapping[str, int]) -> list[Item]:
+        """The items that load a machine up to targets, in their order, as far as there is room."""
+        stock, shelf, items = self._stock, self._stock.shelves[machine], []
         free = self._volume - sum(n * self._goods[p]["volume"] for p, n in shelf.items())
-        targets = self._targets(machine)
-        left = [p for p, units in stock.warehouse.items() if units > 0 and p not in targets]
-        left.sort(key=lambda p: self._rolling.anywhere(p) * self._goods[p]["reference"])
-        items = []
-        for product, target in [*targets.items(), *((p, self.least) for p in reversed(left))]:
+        for product, target in targets.items():
             if product not in shelf and len(shelf) == self._slots:
                 continue
             volume = self._goods[product]["volume"]
-            units = stock.load(
-                machine, product, min(target - shelf.get(product, 0), free // volume)
-            )
+            most = min(target - shelf.get(product, 0), free // volume)
+            units = stock.load(machine, product, most)
             if units:
                 free -= units * volume
                 item = {"machine": machine, "product": product, "quantity": units}
@@ -262,9 +276,9 @@ class RuleBased(Script):
         ]
 
     def _affordable(self, cash: float) -> list[Item]:
-        """The basket as far as the cash goes; it is empty then."""
+        """The basket as far as the cash meant for it goes; it is empty then."""
         costs = {product: row["cost"] for product, row in self._goods.items()}
-        items = affordable(self._basket, costs, cash)
+        items = affordable(self._basket, costs, self.spending * cash)
         self._basket = []
         for item in items:
             self._stock.order(item["product"], item["quantity"])

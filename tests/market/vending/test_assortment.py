@@ -64,5 +64,7 @@ def test_no_other_set_of_the_size_earns_more(
     ]
     found = best(pull, margin, outside, size)
     assert found.value == pytest.approx(max(every))
-    assert found.value == pytest.approx(worth(pull[found.products], margin[found.products], outside))
+    assert found.value == pytest.approx(
+        worth(pull[found.products], margin[found.products], outside)
+    )
     assert len(set(found.products.tolist())) == size

@@ -78,7 +78,9 @@ def test_no_price_on_a_grid_does_better(
 ) -> None:
     pull, cost = np.array(products).T
     of = offers(pull, cost, sensitivity=sensitivity, outside=outside)
-    posted = np.array(data.draw(st.lists(st.floats(0.5, 3), min_size=len(pull), max_size=len(pull))))
+    posted = np.array(
+        data.draw(st.lists(st.floats(0.5, 3), min_size=len(pull), max_size=len(pull)))
+    )
     singly, values = alone(of, posted)
     _, joint = together(of)
     for i in range(len(pull)):
