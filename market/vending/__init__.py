@@ -11,8 +11,8 @@ Modelled on AutoVend (arXiv 2610.36980). One day of the episode:
 
 `vending.py` is the environment that drives them, `rules.py` its configuration, `world.py`,
 `catalogue.py` and `calendar.py` what is drawn before the first day, `fitted.py` a world that is
-given. `choices.py` holds what was chosen against the best, `pages.py` shows it, and `calibration`
-fits worlds to real sales.
+given. `choices.py` holds what was chosen against the best, `bound.py` what could be had, `pages.py`
+shows it, and `calibration` fits worlds to real sales.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ ENVIRONMENT = EnvironmentKind(
     environment="market.vending.vending:Vending",
     policies=POLICIES,
     events="market.vending.events:EVENTS",
+    bounds="market.vending.limits:limits",
     metrics=(
         "net_assets",
         "asset_growth",

@@ -1,9 +1,9 @@
 """Luck, regret and the value of words, of some episodes, kept beside the tables.
 
-They take some twenty seconds per episode of twenty seats, so a report computes them for as many episodes as it is
-asked to, and keeps what it computed in `luck.parquet`, `regret.parquet` and `words.parquet` of
-a folder of their own, by episode and digest of its journal. A journal that has grown since is
-computed anew.
+They take some twenty seconds per episode of twenty seats, so a report computes them for as many
+episodes as it is asked to, and keeps what it computed in `luck.parquet`, `regret.parquet` and
+`words.parquet` of a folder of their own, by episode and digest of its journal. A journal that has
+grown since is computed anew.
 """
 
 from __future__ import annotations
