@@ -39,7 +39,7 @@ def sets(overrides: Sequence[str]) -> list[str]:
 
 
 def test_all_studies_are_shipped() -> None:
-    named = "attention collusion encoder feedback paper rules size supply"
+    named = "attention collusion encoder feedback merger paper rules size supply transport words"
     assert [f"studies/{name}" for name in named.split()] == STUDIES
 
 

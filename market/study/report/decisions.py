@@ -138,7 +138,7 @@ class _Episode:
             "decisions": shown,
         }
         spelled = json.dumps(whole, ensure_ascii=True, separators=(",", ":"), default=dict)
-        data = base64.b64encode(gzip.compress(spelled.encode(), 9, mtime=0)).decode()
+        data = base64.b64encode(gzip.compress(spelled.encode(), 6, mtime=0)).decode()
         return Packed(self.id, data, len(shown), len(self.decisions))
 
     def _add(
