@@ -37,7 +37,7 @@ def calibrate(
         float, typer.Option(min=0.01, max=1, help="Unit cost over price, for the fitted world.")
     ] = 0.6,
 ) -> None:
-    """Fit a world of vending machines to real sales, and say how well it foretells the rest."""
+    """Fit a vending world to real sales, and test it on the rest."""
     with told():
         from actors.errors import UserError
         from market.vending.calibration.fit import Assumed

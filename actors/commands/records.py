@@ -44,7 +44,7 @@ def replay(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="With --swap: for programs.")] = False,
 ) -> None:
-    """Play every recorded episode again and compare it with its journal."""
+    """Play recorded episodes again and compare every byte."""
     with told():
         from actors.targets import read
 
@@ -94,7 +94,7 @@ def report(
         ),
     ] = 0,
 ) -> None:
-    """Make `report.html` and the tables of a run anew from its journals, or of a study."""
+    """Make the report and the tables of a run or study anew."""
     with told():
         from actors.targets import remade
         from market.study.report import write_report
@@ -140,7 +140,7 @@ def package(
         bool, typer.Option("--without-replies", help="Leave out prompts and replies of models.")
     ] = False,
 ) -> None:
-    """Put all that somebody else needs to check and play a run again into one file."""
+    """Put all that others need to check a run into one file."""
     with told():
         from actors.errors import UserError
         from actors.targets import read
@@ -167,7 +167,7 @@ def status(
     target: Annotated[str, typer.Argument(metavar="DIR", help="Results of a run, or their URL.")],
     as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
 ) -> None:
-    """Say how far a run is and what it spent, from its records alone."""
+    """Say how far a run is and what it spent, from its records."""
     with told():
         from actors import status as statuses
         from actors.targets import read

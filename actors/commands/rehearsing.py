@@ -24,7 +24,7 @@ def dev_server(
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any free port.")] = 0,
 ) -> None:
-    """Serve a pretended model provider, to rehearse without spending."""
+    """Serve a pretended model provider, to rehearse for free."""
     with told():
         from actors.language.rehearsal.command import serve
         from actors.language.rehearsal.settings import load

@@ -26,7 +26,7 @@ def run(
         bool, typer.Option("--dry-run", help="Show the resolved configuration and its size.")
     ] = False,
 ) -> None:
-    """Play one episode."""
+    """Play an episode, or a tournament of many."""
     with told():
         from market.config import load
 

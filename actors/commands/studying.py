@@ -41,7 +41,7 @@ def study(
         typer.Option(metavar="DIR", help="With --power: results that show how far seeds scatter."),
     ] = None,
 ) -> None:
-    """Play a study: all cells of a design, thousands of scripted episodes."""
+    """Play a study: every cell of a design, thousands of episodes."""
     with told():
         from market.config import load
 

@@ -217,7 +217,7 @@ def test_help_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
-    assert "Play one episode." in done.stdout
+    assert "Play an episode, or a tournament of many." in done.stdout
 
 
 def test_the_command_tells_a_mistake_without_a_traceback(here: Path) -> None:
