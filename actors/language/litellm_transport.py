@@ -17,6 +17,7 @@ import logging
 import os
 import re
 import socket
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -195,8 +196,17 @@ def _load() -> Any:
     return litellm
 
 
-@functools.cache
+#: Warming ends by closing clients, so nobody may make one before it is over.
+_WARMING = threading.Lock()
+
+
 def _warm() -> None:
+    with _WARMING:
+        _warm_once()
+
+
+@functools.cache
+def _warm_once() -> None:
     with _unlogged():
         warm(_load())
 
