@@ -19,9 +19,9 @@ from typing import Any
 from actors.audience import Audience
 from actors.errors import UserError
 from actors.packing import references_of, rows_of, table_of
-from actors.registering import planned, registered_in
-from actors.run import play_all, refuse_unset
-from actors.sweep import Swept, ends, write_part
+from actors.registering import registered_in, taken_up
+from actors.run import play_all
+from actors.sweep import Swept, write_part
 from actors.tournament import JOURNAL
 from market.config import Config
 from market.config.plans import EpisodePlan
@@ -58,13 +58,10 @@ def play_recorded(
         UserError: If something of the user's cannot work, before anything is played.
         market.journal.ConfigChangedError: If the study to resume was another.
     """
-    whole = planned(config, out if resume else None, extend)
+    whole = taken_up(config, out, resume, extend)
     assert config.study is not None
     if "encoder.model" in config.study.vary:
         raise UserError("`study.vary.encoder.model`: encoders can be varied among scripts only.")
-    if resume and not (out / "parts").exists():
-        raise UserError(f"{out} holds no study to resume; leave out --resume.")
-    refuse_unset(ends(whole))
     began = time.monotonic()
     with registered_in(out, whole, storage):
         named = _named(whole)

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from actors.errors import UserError
-from actors.run import write_json
+from actors.run import refuse_unset, write_json
 from market.config import Config, ConfigError, documents, resolved
-from market.config.plans import PlanError
+from market.config.plans import EpisodePlan, PlanError
 from market.journal import ConfigChangedError, Header
 from market.storage import LOCAL, Storage
 from market.study import gathering
 from market.study.amendments import KEYS, Amendment, amend, amendments
-from market.study.sweep import Sweep, described, plan, registered
+from market.study.sweep import Sweep, described, plan, plans_of, registered
 
 STUDY: Final = "study.json"
 CONFIG: Final = "config.json"
@@ -47,6 +47,29 @@ def planned(config: Config, out: Path | None = None, extend: bool = False) -> Sw
         return plan(config, made)
     except PlanError as error:
         raise UserError(f"`{'.'.join(map(str, error.key))}`: {error}.") from error
+
+
+def taken_up(config: Config, out: Path, resume: bool, extend: bool) -> Sweep:
+    """The plan of a study that is about to be played in a folder.
+
+    Raises:
+        UserError: If it cannot be, or there is nothing to resume; and as `planned`.
+    """
+    whole = planned(config, out if resume else None, extend)
+    if resume and not (out / "parts").exists():
+        raise UserError(f"{out} holds no study to resume; leave out --resume.")
+    refuse_unset(ends(whole))
+    return whole
+
+
+def ends(whole: Sweep) -> list[EpisodePlan]:
+    """The episodes of the first cell and the last: what they need to be built, any may need."""
+    config = whole.config
+    return [
+        each
+        for cell in (whole.cells[0], whole.cells[-1])
+        for each in plans_of(config, cell).values()
+    ]
 
 
 @contextmanager

@@ -23,19 +23,18 @@ from typing import Any, Protocol
 
 from actors.errors import UserError
 from actors.packing import Packed, Packer
-from actors.registering import CONFIG, STUDY, planned, registered_in
+from actors.registering import CONFIG, STUDY, ends, planned, registered_in, taken_up
 from actors.roster import distinct_models, roster
-from actors.run import refuse_unset, write_json
+from actors.run import write_json
 from market import variables
 from market.config import Config, configure, documents
 from market.config.cells import cells
 from market.config.loading import configured
-from market.config.plans import EpisodePlan
 from market.environment import OUTSIDE, Answer, Decision
 from market.storage import LOCAL, Storage
 from market.study import concluding, outcomes
 from market.study.concluding import Conclusion
-from market.study.sweep import Shard, Sweep, plans_of
+from market.study.sweep import Shard, Sweep
 
 
 class Progress(Protocol):
@@ -94,12 +93,9 @@ def sweep(
         market.journal.ConfigChangedError: If the sweep to resume had another configuration.
         market.study.recording.StudyError: If it cannot be extended so.
     """
-    whole = planned(config, out if resume else None, extend)
+    whole = taken_up(config, out, resume, extend)
     if asks_models(config):
         raise UserError(f"{config.name} has retailers that ask models, which cannot be packed.")
-    if resume and not (out / "parts").exists():
-        raise UserError(f"{out} holds no study to resume; leave out --resume.")
-    refuse_unset(ends(whole))
     if not (resume and storage.exists(out / STUDY)):
         refuse_unknown(whole)
     with registered_in(out, whole, storage):
@@ -107,16 +103,6 @@ def sweep(
         done = {name.partition(".")[0] for name in names if name.endswith(".parquet")}
         todo = [shard for shard in whole.shards if shard.name not in done]
         return _play(whole, todo, out, progress, storage)
-
-
-def ends(whole: Sweep) -> list[EpisodePlan]:
-    """The episodes of the first cell and the last: what they need to be built, any may need."""
-    config = whole.config
-    return [
-        each
-        for cell in (whole.cells[0], whole.cells[-1])
-        for each in plans_of(config, cell).values()
-    ]
 
 
 def conclude(swept: Swept, folder: Path) -> Conclusion | None:

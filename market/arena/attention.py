@@ -116,7 +116,7 @@ def considered(
                 stream.standard_exponential(out=row)
         if favour is not None:
             times /= favour
-        yield slice(0, len(persona)), _first(times, weight, last, persona)
+        yield slice(0, len(persona)), first_by_time(times, weight, last, persona)
         return
     streams = [generator(seed, "attention", step, seller) for seller in sellers]
     for span in _runs(len(persona), at_once):
@@ -125,7 +125,7 @@ def considered(
             stream.standard_exponential(out=row)
         if favour is not None:
             times /= favour[:, span]
-        yield span, _first(times, weight, last, persona[span])
+        yield span, first_by_time(times, weight, last, persona[span])
 
 
 @lru_cache(maxsize=16)
@@ -146,7 +146,7 @@ def _runs(buyers: int, at_once: int) -> Iterator[slice]:
         yield slice(start, min(start + at_once, buyers))
 
 
-def _first(
+def first_by_time(
     times: NDArray[np.float64],
     weight: NDArray[np.float64],
     last: NDArray[np.int_],

@@ -135,7 +135,7 @@ def load() -> None:
 
 
 @njit(cache=True)
-def _mixed(word: np.uint64) -> np.uint64:
+def mixed(word: np.uint64) -> np.uint64:
     """SplitMix64's finaliser (Steele, Lea and Flood 2014): one to one, so words never collide."""
     word = (word ^ (word >> _FIRST_SHIFT)) * _FIRST_FACTOR
     word = (word ^ (word >> _SECOND_SHIFT)) * _SECOND_FACTOR
@@ -190,7 +190,7 @@ def _serve(
                 break
             if tied > 1:
                 for i in range(tied):
-                    rank[i] = _mixed(buyer_luck[buyer] + seller_luck[equal[i]])
+                    rank[i] = mixed(buyer_luck[buyer] + seller_luck[equal[i]])
             # Picking the next one at a time beats sorting: most buyers need one seller.
             while tied > 0 and wanted > 0:
                 best = 0

@@ -7,7 +7,7 @@ nobody's actions can move. All of an episode is known when it begins, and shown 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -84,7 +84,7 @@ def calendar(rules: VendingRules, seed: int) -> Calendar:
     """
     n = rules.days + FORECAST
     dates = [rules.start + timedelta(days=i) for i in range(n)]
-    named = _holidays(rules.country, dates)
+    named = public_holidays(rules.country, dates)
     conditions = _conditions(rules.weather, seed, n)
     noise = rng.draws(seed, "temperature")
     days = tuple(
@@ -111,10 +111,15 @@ def _dated(day: Day) -> dict[str, Json]:
     }
 
 
-def _holidays(country: str, dates: list[date]) -> Mapping[date, str]:
+def public_holidays(country: str, dates: Sequence[date]) -> Mapping[date, str]:
+    """The public holidays among some dates, by the names of English speakers.
+
+    Raises:
+        ValueError: If nobody keeps those of the country.
+    """
     import holidays
 
-    years = range(dates[0].year, dates[-1].year + 1)
+    years = {when.year for when in dates}
     try:
         kept = holidays.country_holidays(country, years=years, language="en_US")
     except NotImplementedError as error:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from market.arena import retail
-from market.arena.attention import BUYERS_AT_ONCE, _first, sizes, weights
+from market.arena.attention import BUYERS_AT_ONCE, first_by_time, sizes, weights
 from market.arena.buyers import Buyers
 from market.arena.counterfactual.board import Row
 from market.arena.counterfactual.redraws import redraw_seed, step_profit
@@ -125,6 +125,6 @@ class Crowd:
             if self._times is None:
                 seen = np.ones((prices.shape[1], len(part)), np.bool_)
             else:
-                seen = _first(self._times[:, span].copy(), weight, self._last, part.persona)
+                seen = first_by_time(self._times[:, span].copy(), weight, self._last, part.persona)
             retail.settle(part, seen, prices, stock, self._luck, sales)
         return sales

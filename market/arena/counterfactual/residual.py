@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from market.arena.retail import _mixed
+from market.arena.retail import mixed
 
 _Integers = NDArray[np.int64]
 _Floats = NDArray[np.float64]
@@ -109,7 +109,7 @@ def tours(
                 key = keys[place, rival]
                 if key > outer[place]:
                     continue
-                word = _mixed(lucks[buyer] + words[redraw, rival])
+                word = mixed(lucks[buyer] + words[redraw, rival])
                 at = found
                 while at > level and rank[at - 1] > word:
                     rank[at] = rank[at - 1]
@@ -235,7 +235,7 @@ def sold_at(
                     break
                 if now == price and ahead:
                     luck = lucks[buyer]
-                    if _mixed(luck + words[redraw, seat]) < _mixed(luck + words[redraw, rival]):
+                    if mixed(luck + words[redraw, seat]) < mixed(luck + words[redraw, rival]):
                         taken = min(wanted, own)
                         own -= taken
                         wanted -= taken

@@ -7,11 +7,12 @@ sold on a single day counts as offered throughout.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
 import numpy as np
 
+from market.vending.calendar import public_holidays
 from market.vending.calibration.records import CalibrationError, Floats, Ints, Records
 
 #: Least days of grace, and how many mean gaps.
@@ -71,12 +72,10 @@ def slots(first: date, days: Sequence[int], country: str | None) -> Ints:
         CalibrationError: If nobody keeps the holidays of the country.
     """
     dates = [first + timedelta(days=day) for day in days]
-    kept: object = ()
+    kept: Mapping[date, str] = {}
     if country is not None:
-        import holidays
-
         try:
-            kept = holidays.country_holidays(country, years={when.year for when in dates})
-        except NotImplementedError as error:
-            raise CalibrationError(f"nobody keeps the public holidays of `{country}`.") from error
-    return np.array([HOLIDAY if when in kept else when.weekday() for when in dates])  # type: ignore[operator]
+            kept = public_holidays(country, dates)
+        except ValueError as error:
+            raise CalibrationError(f"{error}.") from error
+    return np.array([HOLIDAY if when in kept else when.weekday() for when in dates])
