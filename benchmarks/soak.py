@@ -26,61 +26,29 @@ before one of its journals has grown.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import json
 import os
 import random
-import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import psutil
+from benchmarks._soak.driver import Driver, Orphans
+from benchmarks._soak.killer import DRIVER_SHARE, Killer, journals
+from benchmarks._soak.provider import counts, provider
 
 MINUTES = 30.0
-
-#: Processes by what they are called, and how often each kind is chosen.
-KINDS = {
-    "ray::RetailerActor": 4,
-    "ray::MarketActor": 2,
-    "ray::LanguageActor": 2,
-    "ray::EncoderActor": 1,
-}
-
-#: Seconds between two kills, and most kills before a journal has grown.
-GAP, PATIENCE = (0.5, 5.0), 2
-#: Share of tournaments whose driver is killed, and how often at most.
-DRIVER_SHARE, DRIVER_KILLS = 0.35, 2
-#: Seconds after which a driver is killed.
-DRIVER_LIFE = (6.0, 30.0)
-
-#: Seconds in which the processes of a driver that is gone must be gone, and a tournament's most.
-GRACE, LONGEST = 240.0, 900.0
+#: Seconds of a tournament at most.
+LONGEST = 900.0
 #: Most lives of a tournament.
 LIVES = 20
-
-#: What models say depends on the content alone; the same in the undisturbed run.
-SLIPS = {"truncated": 0.03, "malformed": 0.05, "refusals": 0.02, "empty": 0.02}
-TROUBLES = {
-    "latency": 0.15,
-    "spread": 0.5,
-    "rate_limit": 0.05,
-    "retry_after": 1,
-    "errors": 0.04,
-    "drops": 0.03,
-    "breaks": 0.02,
-    "hangs": 0.0005,
-}
 
 RULES = {
     "steps": 3,
@@ -117,183 +85,6 @@ def configuration(variant: int, base: str) -> dict[str, Any]:
     }
 
 
-# The provider and the drivers: processes of their own.
-
-
-async def serve(seed: int | None) -> None:
-    """Serve a rehearsal: calm, or with the trouble that a seed draws."""
-    from actors.language.rehearsal.reactions import Asked, Reaction, Says
-    from actors.language.rehearsal.rehearsal import Rehearsal
-    from actors.language.rehearsal.server import Server
-    from actors.language.rehearsal.settings import Settings
-
-    model = Rehearsal(Settings(vary=0.3, **SLIPS))  # type: ignore[arg-type]
-    troubled = Rehearsal(Settings(seed=seed or 0, **TROUBLES))  # type: ignore[arg-type]
-
-    def behaviour(asked: Asked) -> Reaction:
-        reaction = model(asked)
-        if seed is None:
-            return reaction
-        trouble = troubled(asked)
-        if isinstance(trouble, Says) and trouble.ends and isinstance(reaction, Says):
-            return reaction
-        return trouble
-
-    server = Server(behaviour)
-    await server.start()
-    print(server.address, flush=True)
-    await asyncio.Event().wait()
-
-
-def drive() -> None:
-    """Play what is asked on the standard input, a line of JSON each, and say how it went."""
-    from actors.run import run
-    from benchmarks.latency import Nobody
-    from market.config import configure
-
-    me = psutil.Process()
-    for line in sys.stdin:
-        asked = json.loads(line)
-        outcome = run(
-            configure(asked["config"]), Path(asked["out"]), Nobody(), resume=asked["resume"]
-        )
-        told = {
-            "owed": outcome.owed,
-            "failed": outcome.failed,
-            "handles": me.num_fds(),
-            "threads": me.num_threads(),
-            "megabytes": round(me.memory_info().rss / 2**20),
-            "children": len(me.children(recursive=True)),
-        }
-        print(f"told {json.dumps(told)}", flush=True)
-
-
-class Driver:
-    """A driver, and everything that it started as far as it was seen."""
-
-    def __init__(self, errors: Path) -> None:
-        self._errors = errors.open("ab")
-        self._process = subprocess.Popen(
-            [sys.executable, __file__, "drive"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            bufsize=0,
-        )
-        self._root = psutil.Process(self._process.pid)
-        self._seen: dict[int, psutil.Process] = {}
-        self._folders: set[str] = set()
-        self._told = b""
-        assert self._process.stdout is not None
-        os.set_blocking(self._process.stdout.fileno(), False)
-
-    @property
-    def alive(self) -> bool:
-        """Whether it is there."""
-        return self._process.poll() is None
-
-    def play(self, config: Mapping[str, Any], out: Path, resume: bool) -> None:
-        """Begin to play."""
-        assert self._process.stdin is not None
-        asked = {"config": config, "out": str(out), "resume": resume}
-        self._process.stdin.write(json.dumps(asked).encode() + b"\n")
-
-    def told(self) -> dict[str, Any] | None:
-        """How what was asked last went; None while it is played."""
-        assert self._process.stdout is not None
-        self._told += self._process.stdout.read() or b""
-        for line in self._told.splitlines(keepends=True):
-            if line.startswith(b"told ") and line.endswith(b"\n"):
-                self._told = b""
-                told: dict[str, Any] = json.loads(line[5:])
-                return told
-        return None
-
-    def processes(self) -> dict[str, list[psutil.Process]]:
-        """The processes that may be killed, by kind."""
-        found: dict[str, list[psutil.Process]] = {}
-        with contextlib.suppress(psutil.Error):
-            for process in self._root.children(recursive=True):
-                self._seen[process.pid] = process
-                with contextlib.suppress(psutil.Error):
-                    line = " ".join(process.cmdline())
-                    self._folders.update(re.findall(r"/tmp/ma-\w+", line))
-                    for kind in KINDS:
-                        if line.startswith(kind):
-                            found.setdefault(kind, []).append(process)
-        return found
-
-    def kill(self) -> None:
-        """Kill it, and nothing else."""
-        self._process.kill()
-        self._process.wait()
-
-    def close(self) -> None:
-        """Let it end."""
-        assert self._process.stdin is not None
-        with contextlib.suppress(OSError):
-            self._process.stdin.close()
-        self._process.wait(timeout=GRACE)
-        self._errors.close()
-
-    def orphans(self) -> Orphans:
-        """What it started for the last run."""
-        seen, folders = list(self._seen.values()), set(self._folders)
-        self._seen.clear()
-        self._folders.clear()
-        return Orphans(time.monotonic() + GRACE, seen, folders)
-
-
-@dataclass(frozen=True, slots=True)
-class Orphans:
-    """The processes of a run that is over.
-
-    Attributes:
-        until: When they must be gone.
-        processes: The processes.
-        folders: Folders of theirs, which a driver that was killed could not remove.
-    """
-
-    until: float
-    processes: list[psutil.Process]
-    folders: set[str]
-
-    def left(self) -> list[str]:
-        """Who is there all the same when the time is over; they are ended here."""
-        _, alive = psutil.wait_procs(self.processes, timeout=max(0, self.until - time.monotonic()))
-        left = []
-        for process in alive:
-            with contextlib.suppress(psutil.Error):
-                left.append(f"{process.pid} {' '.join(process.cmdline())[:80].strip()}")
-                process.kill()
-        for folder in self.folders:
-            shutil.rmtree(folder, ignore_errors=True)
-        return left
-
-
-@contextlib.contextmanager
-def provider(seed: int | None) -> Iterator[str]:
-    """A provider in a process of its own; gives its address."""
-    process = subprocess.Popen(
-        [sys.executable, __file__, "serve", "" if seed is None else str(seed)],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    try:
-        yield process.stdout.readline().strip()
-    finally:
-        process.terminate()
-        process.wait()
-
-
-# What is seen of a run: its journals and logs.
-
-
-def journals(out: Path) -> list[Path]:
-    return sorted(out.glob("episodes/*/journal.jsonl"))
-
-
 def digests(out: Path) -> list[str]:
     from market.journal import journal_digest
 
@@ -324,70 +115,6 @@ class Books:
         return books
 
 
-def counts(address: str) -> tuple[int, int]:
-    """Whole answers that a provider gave, and those to a content that had had one."""
-    with urllib.request.urlopen(f"{address}/counts") as response:
-        told = json.load(response)
-    whole = ("answered", *SLIPS)
-    return sum(told["outcomes"].get(name, 0) for name in whole), told["answered_again"]
-
-
-@dataclass(slots=True)
-class Killer:
-    """Kills processes of a driver at random, and at times the driver."""
-
-    chance: random.Random
-    out: Path
-    deadly: bool
-    kills: Counter[str] = field(default_factory=Counter)
-    _next: float = 0.0
-    _driver_at: float = 0.0
-    _patience: int = PATIENCE
-    _written: int = 0
-    _sizes: dict[Path, int] = field(default_factory=dict)
-
-    def begin(self) -> None:
-        """A life of a driver begins."""
-        now = time.monotonic()
-        self._next = now + self.chance.uniform(*GAP)
-        more = self.deadly and self.kills["driver"] < DRIVER_KILLS
-        self._driver_at = now + self.chance.uniform(*DRIVER_LIFE) if more else float("inf")
-
-    def strike(self, driver: Driver) -> None:
-        """Kill somebody if it is time."""
-        now = time.monotonic()
-        processes = driver.processes()
-        if now >= self._driver_at:
-            self.kills["driver"] += 1
-            driver.kill()
-            return
-        if now < self._next:
-            return
-        self._next = now + self.chance.uniform(*GAP)
-        written = sum(path.stat().st_size for path in journals(self.out))
-        if written > self._written:
-            self._written, self._patience = written, PATIENCE
-        if not self._patience:
-            return
-        kind = self.chance.choices(list(KINDS), list(KINDS.values()))[0]
-        if kind == "ray::RetailerActor" and not self._went_on():
-            return
-        if found := processes.get(kind):
-            with contextlib.suppress(psutil.Error):
-                os.kill(self.chance.choice(found).pid, signal.SIGKILL)
-                self._patience -= 1
-                self.kills[kind.removeprefix("ray::").removesuffix("Actor").lower()] += 1
-
-    def _went_on(self) -> bool:
-        """Whether all episodes that were open at the last kill of a retailer have gone on since."""
-        sizes = {path: path.stat().st_size for path in journals(self.out)}
-        if any(sizes.get(path) == size for path, size in self._sizes.items()):
-            return False
-        over = {path for path in sizes if b'"result"' in path.read_bytes().splitlines()[-1][:400]}
-        self._sizes = {path: size for path, size in sizes.items() if path not in over}
-        return True
-
-
 @dataclass(slots=True)
 class Soak:
     """All tournaments so far."""
@@ -397,6 +124,7 @@ class Soak:
     steady: Driver
     references: dict[int, tuple[list[str], int]] = field(default_factory=dict)
     tournaments: int = 0
+    equal: int = 0
     episodes: int = 0
     kills: Counter[str] = field(default_factory=Counter)
     served: int = 0
@@ -436,7 +164,9 @@ class Soak:
             served, again = counts(address)
         books = Books.of(out)
         wrong = []
-        if digests(out) != calm:
+        if digests(out) == calm:
+            self.equal += 1
+        else:
             wrong.append("its journals are others")
         if books.doubled or books.unsettled:
             wrong.append(f"{books.doubled} doubled answers and {books.unsettled} loose ends")
@@ -520,8 +250,9 @@ class Soak:
 
         first, last = self.states[0], self.states[-1]
         kills = ", ".join(f"{kind} {times}" for kind, times in sorted(self.kills.items()))
-        rows = [
-            ("tournaments, all with the journals of an undisturbed run", self.tournaments),
+        rows: list[tuple[str, Any]] = [
+            ("tournaments", self.tournaments),
+            ("of these with the journals of an undisturbed run", self.equal),
             ("episodes", self.episodes),
             ("killed", kills or "nobody"),
             ("answers served", self.served),
@@ -536,8 +267,8 @@ class Soak:
             ("megabytes", "memory of the driver, MB"),
             ("children", "processes of the driver after a run"),
         ):
-            rows.append((f"{words}, first and last of {len(self.states)} runs",))  # type: ignore[arg-type]
-            rows[-1] += (f"{first[name]} to {last[name]}",)  # type: ignore[assignment]
+            what = f"{words}, first and last of {len(self.states)} runs"
+            rows.append((what, f"{first[name]} to {last[name]}"))
         table(("Soak", ""), rows)
 
 
@@ -565,10 +296,5 @@ def main(minutes: float, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["serve"]:
-        asyncio.run(serve(int(sys.argv[2]) if sys.argv[2] else None))
-    elif sys.argv[1:2] == ["drive"]:
-        drive()
-    else:
-        asked = [float(word) for word in sys.argv[1:3]]
-        sys.exit(main(asked[0] if asked else MINUTES, int(asked[1]) if len(asked) > 1 else 1))
+    asked = [float(word) for word in sys.argv[1:3]]
+    sys.exit(main(asked[0] if asked else MINUTES, int(asked[1]) if len(asked) > 1 else 1))

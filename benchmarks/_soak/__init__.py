@@ -1,0 +1,1 @@
+"""The parts of the soak: a provider, drivers that die, and who kills them."""
