@@ -33,6 +33,19 @@ class Round:
     offers: Mapping[str, int]
 
 
+def terms_of(rules: ArenaRules) -> Terms:
+    """The rules of the auction that a market has."""
+    return Terms(
+        items={item.item: ItemTerms(item.base, rules.cap(item)) for item in rules.items},
+        tick=rules.tick,
+        lines_per_item=rules.lines_per_item,
+        ties=rules.ties,
+        over_budget=rules.over_budget,
+        pricing=rules.pricing,
+        round_rule=rules.round_rule,
+    )
+
+
 class Procurement:
     """The auction of an episode, round by round."""
 
@@ -41,15 +54,7 @@ class Procurement:
         self._names = names
         self._seed = seed
         self._quantities = {item.item: rules.quantity(item) for item in rules.items}
-        self._terms = Terms(
-            items={item.item: ItemTerms(item.base, rules.cap(item)) for item in rules.items},
-            tick=rules.tick,
-            lines_per_item=rules.lines_per_item,
-            ties=rules.ties,
-            over_budget=rules.over_budget,
-            pricing=rules.pricing,
-            round_rule=rules.round_rule,
-        )
+        self._terms = terms_of(rules)
 
     def offers(self, step: int) -> Mapping[str, int]:
         """Units of each item that the supplier offers in a step; the same object if they stay."""

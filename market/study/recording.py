@@ -320,7 +320,7 @@ def _game(episode: str, seating: Seating, values: Mapping[str, float], of_market
 
 def _config(folder: Path, journal: Path | None) -> Mapping[str, Any]:
     """What `config.json` holds; without one, what the journal does."""
-    import json
+    from market.config import documents  # pydantic and YAML, which not every caller needs
 
     path = folder / "config.json"
     if not path.exists():
@@ -331,10 +331,4 @@ def _config(folder: Path, journal: Path | None) -> Mapping[str, Any]:
         reader = JournalReader(journal)
         reader.close()
         return reader.header.config
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise StudyError(f"{path} is not JSON") from error
-    if not isinstance(data, dict):
-        raise StudyError(f"{path} is no JSON object")
-    return data
+    return documents.read(path)

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from market.arena.attention import sizes, weights
-from market.arena.auction import ItemTerms, Line, Terms
+from market.arena.auction import Line, Terms
 from market.arena.counterfactual.redraws import redraw_seed
 from market.arena.counterfactual.scene import Scene
+from market.arena.procurement import terms_of
 from market.arena.retail import seller_luck
 from market.arena.selling import Selling
 from market.arena.storefront import PriceReason, Storefront
@@ -129,16 +130,7 @@ class Board:
     @cached_property
     def terms(self) -> Terms:
         """The rules of the auction."""
-        rules = self.rules
-        return Terms(
-            items={item.item: ItemTerms(item.base, rules.cap(item)) for item in rules.items},
-            tick=rules.tick,
-            lines_per_item=rules.lines_per_item,
-            ties=rules.ties,
-            over_budget=rules.over_budget,
-            pricing=rules.pricing,
-            round_rule=rules.round_rule,
-        )
+        return terms_of(self.rules)
 
     def lines(self, item: int) -> dict[str, tuple[Line, ...]]:
         """The lines for an item that stood in the auction, by seat."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from market import registry
 from market.calls import read_calls
+from market.config import documents
 from market.environment import OUTSIDE, Json
 from market.journal import JournalReader, journal_digest
 from market.seats import entry_seats
@@ -48,7 +49,8 @@ def load_view(run_dir: Path | str, episode: str | None = None) -> RunView:
         episode: The episode to show in detail; the first one where not given.
 
     Raises:
-        ReportError: If there is no episode or no configuration.
+        ReportError: If there is no episode.
+        market.config.ConfigError: If the configuration or the summary is damaged.
         market.journal.JournalError: If the episode's journal has no readable header.
         market.calls.CallLogError: If its answer log is damaged.
     """
@@ -61,8 +63,8 @@ def load_view(run_dir: Path | str, episode: str | None = None) -> RunView:
     reader = JournalReader(journal)
     reader.close()
     header = reader.header
-    config = _read_json(run_dir / "config.json") or dict(header.config)
-    summary = _read_json(run_dir / "summary.json") or {}
+    config = _if_there(run_dir / "config.json") or dict(header.config)
+    summary = _if_there(run_dir / "summary.json") or {}
     if config.get("tournament"):  # the page shows one episode, and these are of all
         config = dict(header.config) | {"name": config.get("name")}
         summary.pop("retailers", None)
@@ -125,16 +127,8 @@ class _Tables:
         return found
 
 
-def _read_json(path: Path) -> dict[str, Json] | None:
-    if not path.exists():
-        return None
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ReportError(f"{path} is not JSON") from error
-    if not isinstance(data, dict):
-        raise ReportError(f"{path} is no JSON object")
-    return data
+def _if_there(path: Path) -> dict[str, Json] | None:
+    return documents.read(path) if path.exists() else None
 
 
 def _roster(config: Mapping[str, Json]) -> dict[str, tuple[str, str | None]]:

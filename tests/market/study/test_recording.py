@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import market.study as study
+from market.config import ConfigError
 from market.environment import Cause
 from market.study import StudyError, load
 from market.study.frames import COLUMNS, unit
@@ -158,7 +159,7 @@ def test_mistakes_are_told_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="no episode `e9`"):
         run.journal("e9")
     (tmp_path / "config.json").write_text("[]")
-    with pytest.raises(StudyError, match=r"config\.json is no JSON object"):
+    with pytest.raises(ConfigError, match=r"config\.json is no mapping"):
         load(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps({"tournament": {"rosters": ["x"]}}))
     with pytest.raises(StudyError, match="none of this version"):

@@ -7,6 +7,7 @@ import pytest
 
 from market.arena.policies.markup import Markup
 from market.calls import CallLog, CallRecord, Outcome
+from market.config import ConfigError
 from market.environment import Answer, Cause, NoAction
 from market.journal import Header, JournalWriter, journal_digest
 from market.language import Reply, Usage
@@ -183,5 +184,5 @@ def test_a_folder_without_an_episode_is_refused_in_one_sentence(tmp_path):
 def test_a_damaged_summary_is_named(tmp_path):
     play(tmp_path)
     (tmp_path / "summary.json").write_text("[1]")
-    with pytest.raises(ReportError, match=r"summary\.json is no JSON object"):
+    with pytest.raises(ConfigError, match=r"summary\.json is no mapping"):
         load_view(tmp_path)
