@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 Q = TypeVar("Q")
 A = TypeVar("A")
 
-#: Seconds for which the first ready answer waits for others.
+#: Seconds for which the first ready answer waits for others, where others are being worked on.
 BUNCH = 0.004
 
 
@@ -40,6 +41,7 @@ class Desk(Generic[Q, A]):
         self._work = work
         self._ready: dict[int, A | Broken] = {}
         self._any = asyncio.Event()
+        self._idle = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
     def take(self, requests: Mapping[int, Q]) -> None:
@@ -47,12 +49,20 @@ class Desk(Generic[Q, A]):
         for number, request in requests.items():
             task = asyncio.get_running_loop().create_task(self._answer(number, request))
             self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            task.add_done_callback(self._ended)
+        self._idle.clear()
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not self._tasks:
+            self._idle.set()
 
     async def collect(self) -> Mapping[int, A | Broken]:
         """Wait until any answer is ready, and hand over all that are, by their numbers."""
         await self._any.wait()
-        await asyncio.sleep(BUNCH)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(BUNCH):
+                await self._idle.wait()
         ready, self._ready = self._ready, {}
         self._any.clear()
         return ready

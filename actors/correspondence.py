@@ -16,11 +16,11 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from actors.budget import Budget, Hold, unsure_tries
-from actors.episode import CallKey, Wanted
 from actors.hosts import ProcessDiedError
 from actors.language.prices import FREE
 from actors.language.redaction import known_keys, redacted
-from market.calls import CallLog, CallRecord, Calls, Outcome, paid_replies, unsettled
+from actors.wants import Wanted
+from market.calls import CallKey, CallLog, CallRecord, Calls, Outcome, paid_replies, unsettled
 from market.language import ModelSettings, ProviderFailure, Reply, Request
 
 #: A record, and who waits for it to be on disk.

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from actors.correspondence import Correspondence
-from actors.episode import CallKey, Gathered, News, State, Wanted
+from actors.episode import Gathered, News, State
 from actors.errors import OwedError
 from actors.hosts import ProcessDiedError
+from actors.wants import Wanted
 from actors.watch import Progress, Watcher
 from market import answers
-from market.calls import CallRecord, Outcome
+from market.calls import CallKey, CallRecord, Outcome
 from market.environment import OUTSIDE, NoAction, Result
 from market.journal import JournalError, JournalWriter, read
 from market.language import ProviderFailure, Reply
@@ -176,34 +177,35 @@ class Driver:
 
     async def _correspond(self, market: Market, found: News) -> News:
         """Let models answer what a batch wants of them, until it wants nothing more."""
-        replying = self._sent(market, found)
+        replying = self._sent(found)
         news = asyncio.ensure_future(market.gather())
         try:
             while True:
-                await asyncio.wait([news, *replying], return_when=asyncio.FIRST_COMPLETED)
-                for task in [task for task in replying if task.done()]:
-                    replying.remove(task)
-                    task.result()
+                await asyncio.wait([news, *replying.values()], return_when=asyncio.FIRST_COMPLETED)
+                # What came by now travels together: a call to a market costs milliseconds.
+                ready = [key for key, task in replying.items() if task.done()]
+                if ready:
+                    await market.supply({key: replying.pop(key).result() for key in ready})
                 if not news.done():
                     continue
                 found = news.result()
-                replying |= self._sent(market, found)
+                replying |= self._sent(found)
                 if found.gathered is not None:
                     return found
                 news = asyncio.ensure_future(market.gather())
         finally:
             news.cancel()
-            for task in replying:
+            for task in replying.values():
                 task.cancel()
 
-    def _sent(self, market: Market, found: News) -> set[asyncio.Task[None]]:
-        return {asyncio.ensure_future(self._reply(market, wanted)) for wanted in found.wanted}
+    def _sent(self, found: News) -> dict[CallKey, asyncio.Task[Reply | ProviderFailure]]:
+        return {each.key: asyncio.ensure_future(self._reply(each)) for each in found.wanted}
 
-    async def _reply(self, market: Market, wanted: Wanted) -> None:
+    async def _reply(self, wanted: Wanted) -> Reply | ProviderFailure:
         reply = await self._letters.answer(wanted)
         if isinstance(reply, ProviderFailure) and self._suspend:
             raise OwedError(reply.message)
-        await market.supply({wanted.key: reply})
+        return reply
 
     def _tell(self, state: State, step: int) -> None:
         spend = self._letters.spend

@@ -20,7 +20,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from actors.retailer import Ask, Outcome, Said, Silent, Stage, bounded
+from actors.wants import Wanted, Wants
 from market import answers
+from market.calls import CallKey
 from market.environment import (
     OUTSIDE,
     Answer,
@@ -35,9 +37,6 @@ from market.journal import Chain
 from market.language import ProviderFailure, Reply, Request
 
 T = TypeVar("T")
-
-#: Seconds for which the first want of a batch waits for others that come at the same time.
-BUNCH = 0.01
 
 
 class Host(Protocol):
@@ -71,23 +70,6 @@ class Outside(Protocol):
     async def answer(self, decision: Decision) -> Answer | ProviderFailure:
         """Answer a decision of the seat `OUTSIDE`."""
         ...
-
-
-#: Names a request within an episode: step, turn, seat and attempt.
-CallKey = tuple[int, int, str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A request that a model must answer before a seat can go on.
-
-    Attributes:
-        key: Step, turn, seat and attempt.
-        request: What to ask.
-    """
-
-    key: CallKey
-    request: Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +149,7 @@ class Episode:
         self._open: Decisions = ()
         self._given: Mapping[str, Said | Silent] = {}
         self._asking: asyncio.Task[Gathered] | None = None
-        self._wanted: list[Wanted] = []
-        self._anything = asyncio.Event()
-        self._replies: dict[CallKey, asyncio.Future[Reply | ProviderFailure]] = {}
+        self._wants = Wants()
         self._outside_failure = ""
 
     async def start(self, recorded: Sequence[Mapping[str, str]] = ()) -> State:
@@ -195,14 +175,7 @@ class Episode:
         if self._asking is None:
             self._asking = asyncio.ensure_future(self._ask_all())
         await asyncio.sleep(0)  # in which scripts of this process answer
-        if not self._asking.done():
-            anything = asyncio.ensure_future(self._anything.wait())
-            await asyncio.wait({self._asking, anything}, return_when=asyncio.FIRST_COMPLETED)
-            anything.cancel()
-            if not self._asking.done():
-                await asyncio.wait({self._asking}, timeout=BUNCH)
-        wanted, self._wanted = tuple(self._wanted), []
-        self._anything.clear()
+        wanted = await self._wants.news(self._asking)
         if not self._asking.done():
             return News(wanted, None)
         asking, self._asking = self._asking, None
@@ -210,10 +183,7 @@ class Episode:
 
     async def supply(self, replies: Mapping[CallKey, Reply | ProviderFailure]) -> None:
         """Hand over what models replied. A reply that nobody waits for is dropped."""
-        for key, reply in replies.items():
-            waiting = self._replies.pop(key, None)
-            if waiting is not None and not waiting.done():
-                waiting.set_result(reply)
+        self._wants.supply(replies)
 
     async def apply(self) -> State:
         """Apply the answers that were gathered last."""
@@ -277,34 +247,32 @@ class Episode:
     async def _ask_host(
         self, host: Host, seats: Sequence[str], asked: Mapping[str, Decision]
     ) -> dict[str, Said | Silent]:
+        with self._wants.thinking():
+            return await self._ask_thinking(host, seats, asked)
+
+    async def _ask_thinking(
+        self, host: Host, seats: Sequence[str], asked: Mapping[str, Decision]
+    ) -> dict[str, Said | Silent]:
         found: dict[str, Said | Silent] = {}
         outcomes = await host.act(ask_of([asked[seat] for seat in seats]))
         while True:
-            requests = {}
+            wanted = []
             for seat, outcome in outcomes.items():
                 if isinstance(outcome, Request):
-                    requests[seat] = outcome
+                    wanted.append(_wanted(asked[seat], outcome))
                 else:
                     found[seat] = outcome
-            if not requests:
+            if not wanted:
                 return found
-            answered = await asyncio.gather(
-                *(self._reply(asked[seat], request) for seat, request in requests.items())
-            )
+            answered = await self._wants.asked(wanted)
             replies = {}
-            for seat, reply in zip(requests, answered, strict=True):
+            for each, reply in zip(wanted, answered, strict=True):
+                seat = each.key[2]
                 if isinstance(reply, ProviderFailure):
                     found[seat] = Silent(Cause.UNANSWERED, reply.message)
                 else:
                     replies[seat] = reply
             outcomes = await host.resume(replies) if replies else {}
-
-    async def _reply(self, decision: Decision, request: Request) -> Reply | ProviderFailure:
-        key = (decision.step, decision.turn, decision.seat, request.attempt)
-        self._replies[key] = asyncio.get_running_loop().create_future()
-        self._wanted.append(Wanted(key, request))
-        self._anything.set()
-        return await self._replies[key]
 
     def _state(self) -> State:
         first = self._open[0] if self._open else None
@@ -324,6 +292,10 @@ async def _together(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     if len(calls) == 1:
         return [await calls[0]]
     return await asyncio.gather(*calls)
+
+
+def _wanted(decision: Decision, request: Request) -> Wanted:
+    return Wanted((decision.step, decision.turn, decision.seat, request.attempt), request)
 
 
 def ask_of(decisions: Sequence[Decision]) -> Ask:

@@ -14,12 +14,13 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 from actors.budget import owners
-from actors.episode import Gathered, Wanted
+from actors.episode import Gathered
 from actors.errors import UserError
 from actors.language.prices import Prices
 from actors.roster import Seat, roster
 from actors.run import refuse_unset
 from actors.staging import Script, grouped, stage_inline
+from actors.wants import Wanted
 from market import answers
 from market.config import Config, recorded, resolved, rules
 from market.config.documents import write

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from actors.episode import CallKey, Episode, News, State
+from actors.episode import Episode, News, State
 from actors.hosts import Process, ProcessDiedError, ProcessHost
 from actors.language.caps import Caps, Load
 from actors.language.client import LanguageClient
@@ -29,6 +29,7 @@ from actors.simulation.limits import MODEL, Allowance
 from actors.simulation.processes import Cluster, PretendedProcess
 from actors.simulation.provider import ASKING, PretendedTransport
 from actors.staging import Script, stage_processes
+from market.calls import CallKey
 from market.environment import Answer, Decision
 from market.language import ProviderFailure, Reply, Request
 

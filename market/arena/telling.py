@@ -14,17 +14,15 @@ from typing import Any
 
 from market.arena.extended_telling import news, shipments
 from market.arena.phrases import reason, words
+from market.arena.shop_lines import NAME_LIMIT, shop_lines
 from market.environment import Decision, Json
 from market.policies.policy import History
 from market.policies.tokens import estimate_tokens, fitting
-from market.policies.untrusted import clean, number, quote
+from market.policies.untrusted import clean, number
 from market.policies.wording import Wording
 
 #: Tokens of the line that says what was left out, which the room does not count.
 NOTE_TOKENS = 12
-
-#: Characters shown of the name of an item or a retailer.
-NAME_LIMIT = 40
 
 _Object = Mapping[str, Any]
 
@@ -100,7 +98,7 @@ def earlier_steps(decision: Decision, earlier: History, room: int) -> list[str]:
     say, lines = _say(decision), news(decision)
     if not earlier and decision.observation.public.get("market"):
         # Who comes later is told how the market stands.
-        lines += _headed(say("step_market", step=decision.step - 1), _market(decision))
+        lines += _headed(say("step_market", step=decision.step - 1), shop_lines(decision))
     told = fitting(lines, room)
     room -= sum(estimate_tokens(line) + 1 for line in told)
     for step, lines in _steps(decision, earlier):
@@ -131,7 +129,7 @@ def _steps(decision: Decision, earlier: History) -> Iterator[tuple[int, list[str
         bids, market = _bidding(asked[0]) if asked[0].kind == "sell" else ("", "")
         told = say("step_results", step=step, results=results)
         lines = [line for line in (told, bids, more, market) if line]
-        lines += _headed(say("step_market", step=step), _market(after))
+        lines += _headed(say("step_market", step=step), shop_lines(after))
         yield step, lines
         after = asked[-1]
 
@@ -181,24 +179,6 @@ def _bidding(settled: Decision) -> tuple[str, str]:
         say("your_bids", bids=told) if bids else "",
         say("prices_to_win", prices=_listed(prices)) if prices else "",
     )
-
-
-def _market(after: Decision) -> list[str]:
-    """One line per retailer: oneself, then by revenue."""
-    own, say = after.observation.private["name"], _say(after)
-    known = {item["item"] for item in after.observation.rules["items"]}
-    rows = []
-    for name, shop in after.observation.public["market"]["retailers"].items():
-        offers = {item: price for item, price in shop["prices"].items() if item in known}
-        revenue = sum(price * shop["sold"].get(item, 0) for item, price in offers.items())
-        goods = ", ".join(
-            f"{item} {number(price)}/{shop['sold'].get(item, 0)}" for item, price in offers.items()
-        )
-        slogan = f" {quote(shop['slogan'])}" if shop["slogan"] else ""
-        you = say("you") if name == own else ""
-        line = f"{clean(name, NAME_LIMIT)}{you}: {goods or say('no_offer')}{slogan}"
-        rows.append((name != own, -revenue, name, line))
-    return [row[-1] for row in sorted(rows)]
 
 
 def _rival_bids(decision: Decision) -> list[str]:

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from actors.budget import Budget, Hold, budget_of, dollars, owners, unsure_tries
 from actors.ceilings import most_tokens
 from actors.correspondence import Correspondence
-from actors.episode import Wanted
 from actors.errors import OwedError, UserError
 from actors.hosts import ProcessDiedError
 from actors.language.prices import Prices
+from actors.wants import Wanted
 from market.calls import CallLog, CallRecord, Calls, Outcome, read_calls
 from market.config import configure, recorded
 from market.config.spending import Limits, Price

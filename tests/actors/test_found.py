@@ -12,10 +12,10 @@ import pytest
 
 from actors.correspondence import Correspondence
 from actors.driver import Driver
-from actors.episode import Wanted
 from actors.hosts import ProcessDiedError, ProcessHost
 from actors.retailer import Ask, Casting, Retailers, Said, Silent, Stage
 from actors.staging import stage_inline
+from actors.wants import Wanted
 from market.calls import CallLog, CallLogError, read_calls
 from market.environment import Answer, Decision, Form
 from market.journal import Header, JournalWriter
