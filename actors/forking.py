@@ -13,7 +13,7 @@ from market.config import Config, configure, documents
 from market.config.overrides import override
 from market.config.plans import expand
 from market.journal import has_header, read
-from market.study.fork import Outlook, begin
+from market.study.interventions.fork import Outlook, begin
 from market.study.statistics.estimates import Estimate
 
 
@@ -52,7 +52,7 @@ def play(config: Config, journal: Path, out: Path, audience: Audience) -> RunOut
     """Play an arm of a fork, or what is left of it.
 
     Args:
-        config: The arm, from `market.study.fork.arms`.
+        config: The arm, from `market.study.interventions.fork.arms`.
         journal: The recorded episode.
         out: Folder of the arm.
         audience: Who is told.

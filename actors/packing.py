@@ -29,7 +29,7 @@ from market.environment import OUTSIDE, Answer, ContractError, Decision, NoActio
 from market.journal import Header, JournalWriter
 from market.language import Request
 from market.replay import build_environment
-from market.study.sweep import Shard, Unit, plans_of, unit_id
+from market.study.sweeps.plan import Shard, Unit, plans_of, unit_id
 
 if TYPE_CHECKING:
     import pyarrow as pa

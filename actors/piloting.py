@@ -12,10 +12,10 @@ from actors.sweep import refuse_unknown
 from actors.vectors import facts_here
 from market.config import Config
 from market.config.tournament import Seeds
-from market.study import outcomes, pilot
-from market.study.pilot import Scatter
 from market.study.statistics import power
-from market.study.sweep import Sweep, Unit, plans_of
+from market.study.sweeps import outcomes, pilot
+from market.study.sweeps.pilot import Scatter
+from market.study.sweeps.plan import Sweep, Unit, plans_of
 
 
 def told_power(config: Config, folder: Path | None = None) -> str:

@@ -25,7 +25,7 @@ from actors.packing import Packed, Packer
 from actors.vectors import KnownFacts, RemoteEncoding
 from embeddings import EncoderError
 from market.config import Config
-from market.study.sweep import Shard
+from market.study.sweeps.plan import Shard
 
 if TYPE_CHECKING:
     from ray.actor import ActorHandle

@@ -27,7 +27,7 @@ from market.config import Config
 from market.config.plans import EpisodePlan
 from market.journal import has_header, read
 from market.storage import LOCAL, Storage
-from market.study.sweep import Shard, Sweep, plans_of, unit_id
+from market.study.sweeps.plan import Shard, Sweep, plans_of, unit_id
 
 #: Longest name of an episode's folder, in characters.
 MOST_NAME = 200

@@ -13,9 +13,9 @@ from market.config import Config, ConfigError, documents, resolved
 from market.config.plans import EpisodePlan, PlanError
 from market.journal import ConfigChangedError, Header
 from market.storage import LOCAL, Storage
-from market.study import gathering
-from market.study.amendments import KEYS, Amendment, amend, amendments
-from market.study.sweep import Sweep, described, plan, plans_of, registered
+from market.study.sweeps import gathering
+from market.study.sweeps.amendments import KEYS, Amendment, amend, amendments
+from market.study.sweeps.plan import Sweep, described, plan, plans_of, registered
 
 STUDY: Final = "study.json"
 CONFIG: Final = "config.json"

@@ -20,9 +20,9 @@ from actors.registering import STUDY
 from actors.status import EpisodeStatus, Spend, State, episode_status, is_held, spent
 from market.config import ConfigError, documents
 from market.environment import Json
-from market.study import gathering
-from market.study.amendments import amendments
 from market.study.recording import StudyError
+from market.study.sweeps import gathering
+from market.study.sweeps.amendments import amendments
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from actors.live import PLAIN_WIDTH
-from market.study.concluding import Conclusion
-from market.study.gathering import text
-from market.study.published import spelled
-from market.study.sweep import Sweep, registered
+from market.study.sweeps.concluding import Conclusion
+from market.study.sweeps.gathering import text
+from market.study.sweeps.plan import Sweep, registered
+from market.study.sweeps.published import spelled
 
 #: Lines of a table; the files hold all.
 MOST = 40

@@ -14,7 +14,7 @@ from market.calls import CallLogError, CallRecord, Outcome, read_calls, unsettle
 from market.config import Config, EpisodePlan, expand
 from market.environment import Json, NoAction, Result
 from market.journal import JournalError, JournalReader, has_header, journal_digest
-from market.study.scores import Score, average, standing
+from market.study.estimands.scores import Score, average, standing
 
 
 def summarise(

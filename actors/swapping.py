@@ -14,8 +14,8 @@ from market.journal import Header, JournalReader
 from market.language import ProviderFailure
 from market.play import Player
 from market.seats import seat_ids
+from market.study.interventions.swap import Swapped, swap
 from market.study.statistics import intervals
-from market.study.swap import Swapped, swap
 
 
 def seating(journals: Sequence[Path], seat: str) -> list[Path]:
@@ -34,8 +34,8 @@ def swapped(
 
     Raises:
         UserError: If the encoder is needed and cannot be used.
-        market.config.ConfigError, market.study.rerun.RerunError, market.replay.ReplayError,
-        market.journal.JournalError: As `market.study.swap.swap`.
+        market.config.ConfigError, market.replay.ReplayError, market.journal.JournalError,
+        market.study.interventions.rerun.RerunError: As `market.study.interventions.swap.swap`.
     """
     encoder = (_header(journal).config.get("encoder") or {}).get("model")
     outside = _encoded(str(encoder)) if encoder else None

@@ -32,9 +32,9 @@ from market.config.cells import cells
 from market.config.loading import configured
 from market.environment import OUTSIDE, Answer, Decision
 from market.storage import LOCAL, Storage
-from market.study import concluding, outcomes
-from market.study.concluding import Conclusion
-from market.study.sweep import Shard, Sweep
+from market.study.sweeps import concluding, outcomes
+from market.study.sweeps.concluding import Conclusion
+from market.study.sweeps.plan import Shard, Sweep
 
 
 class Progress(Protocol):

@@ -19,7 +19,7 @@ from actors.packing import Packer
 from actors.sweep import conclude, sweep
 from actors.vectors import facts_here
 from market.config import Config, load
-from market.study.sweep import plan
+from market.study.sweeps.plan import plan
 
 EPISODES = 2_000
 #: Episodes whose CPU time is measured.

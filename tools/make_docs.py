@@ -24,7 +24,8 @@ from market.config import Config, documents, presets
 from market.config.options import described, options_model, policy_class
 from market.environment import Event
 from market.registry import EnvironmentKind
-from market.study import frames, swept
+from market.study import frames
+from market.study.sweeps import swept
 
 DOCS = Path(__file__).parent.parent / "docs"
 

@@ -38,7 +38,7 @@ def fork(
         from actors.run import write_json
         from actors.targets import read
         from market.config.seating import read_options, read_swap
-        from market.study import fork as forks
+        from market.study.interventions import fork as forks
 
         change = None
         if swap is not None:

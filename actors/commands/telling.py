@@ -28,7 +28,7 @@ _TOLD = (
     ("market.study.recording", "StudyError"),
     ("market.replay", "ReplayError"),
     ("market.study.recording", "StudyError"),
-    ("market.study.rerun", "RerunError"),
+    ("market.study.interventions.rerun", "RerunError"),
     ("market.vending.calibration.records", "CalibrationError"),
     ("embeddings.encoder", "EncoderError"),
     ("actors.errors", "UserError"),

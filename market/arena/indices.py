@@ -16,7 +16,7 @@ from math import fsum
 from typing import NamedTuple, Protocol
 
 from market.arena.metrics import SIMILARITY_UNITS, Figure
-from market.study.indices import (
+from market.study.estimands.indices import (
     coefficient_of_variation,
     concentration_ratio,
     effective_number,

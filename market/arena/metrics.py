@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from market.study.indices import deviation
+from market.study.estimands.indices import deviation
 
 #: Similarities are whole numbers of this fraction of one.
 SIMILARITY_UNITS = 1_000_000

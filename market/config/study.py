@@ -1,8 +1,8 @@
 """The `study` section: a tournament in every cell of a design, and one question asked of it.
 
 A cell is a setting of any fields of the configuration (`vary`). In each one all rosters meet on the
-same seeds, so that cells differ in their settings and in nothing drawn. `market/study/sweep.py`
-makes the cells and their episodes; `market study` plays them.
+same seeds, so that cells differ in their settings and in nothing drawn. The cells and their
+episodes are made by `market/study/sweeps/plan.py`; `market study` plays them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from market.config.model import Model
 from market.config.tournament import Tournament
 
-#: A figure of an episode or of a cell (`market/study/outcomes.py`).
+#: A figure of an episode or of a cell (`market/study/sweeps/outcomes.py`).
 Outcome = Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*$", max_length=130)]
 
 

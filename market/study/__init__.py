@@ -15,11 +15,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from market.study.findings import Findings
+    from market.study.estimands.findings import Findings
     from market.study.recording import Run, StudyError, load
 
 _HOMES = {
-    "Findings": "market.study.findings",
+    "Findings": "market.study.estimands.findings",
     "Run": "market.study.recording",
     "StudyError": "market.study.recording",
     "load": "market.study.recording",

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from market.study.finding import Finding
+from market.study.estimands.finding import Finding
 from market.study.report.estimates import figure_of
 from market.study.text import clean
 

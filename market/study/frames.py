@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from market.columns import columns, describe
 from market.environment import OUTSIDE, Cause, Event, Json
-from market.study.finding import over_seeds
+from market.study.estimands.finding import over_seeds
 
 if TYPE_CHECKING:
     import pandas as pd

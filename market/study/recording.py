@@ -28,12 +28,12 @@ from typing import TYPE_CHECKING, Any
 from market import registry
 from market.environment import OUTSIDE, Event, Json
 from market.registry import EnvironmentKind
-from market.study.games import Game
+from market.study.estimands.games import Game
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from market.study.findings import Findings
+    from market.study.estimands.findings import Findings
     from market.study.frames import Seating
 
 #: What an outcome of the whole market is called: `index:gini_net_worth`.
@@ -113,7 +113,7 @@ class Run:
         Raises:
             StudyError: If the configuration is no longer valid.
         """
-        from market.study.seatings import seatings
+        from market.study.estimands.seatings import seatings
 
         return seatings(self.config, self._journals)
 
@@ -152,7 +152,7 @@ class Run:
         Raises:
             StudyError: If this is no study, or nothing of it was played.
         """
-        from market.study import swept
+        from market.study.sweeps import swept
 
         return swept.frame(self.folder, "units")
 
@@ -163,7 +163,7 @@ class Run:
         Raises:
             StudyError: If this is no study, or nothing of it was played.
         """
-        from market.study import swept
+        from market.study.sweeps import swept
 
         return swept.frame(self.folder, "cells")
 
@@ -208,7 +208,8 @@ class Run:
 
     def describe(self) -> pd.DataFrame:
         """Every column of every table and frame, with its unit and meaning."""
-        from market.study import frames, swept
+        from market.study import frames
+        from market.study.sweeps import swept
 
         of_study: dict[str, Mapping[str, tuple[str, str]]] = {}
         if (self.folder / STUDY).exists():
@@ -243,7 +244,7 @@ class Run:
 
     def findings(self, outcome: str | None = None, reference: str | None = None) -> Findings:
         """Every estimate that the design allows; see `findings.find`."""
-        from market.study.findings import find
+        from market.study.estimands.findings import find
 
         return find(self, outcome, reference)
 

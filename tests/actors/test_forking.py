@@ -24,7 +24,7 @@ from market.environment import Form
 from market.journal import read
 from market.replay import verify
 from market.rng import ForkedSeed
-from market.study.fork import ORIGINAL, SWAPPED, Swap, arms
+from market.study.interventions.fork import ORIGINAL, SWAPPED, Swap, arms
 
 ROSTER = (
     "retailers=[{name: markup, policy: markup, count: 2}, {name: under, policy: undercutter}, "

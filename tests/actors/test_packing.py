@@ -18,7 +18,7 @@ from market.config.loading import configured
 from market.environment import OUTSIDE
 from market.journal import journal_digest
 from market.replay import verify
-from market.study.sweep import plan, plans_of
+from market.study.sweeps.plan import plan, plans_of
 
 STUDY = [
     "study.primary=profit",

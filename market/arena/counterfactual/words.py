@@ -34,7 +34,7 @@ from market.arena.counterfactual.redraws import REDRAWS
 from market.arena.counterfactual.scene import Scene, scenes
 from market.arena.events import Index
 from market.replay import Replay, ReplayError
-from market.study.indices import gini
+from market.study.estimands.indices import gini
 from market.study.statistics import intervals
 from market.study.statistics.estimates import Estimate
 

@@ -23,7 +23,7 @@ from market.calls import CallLogError, CallRecord, Outcome, read_calls
 from market.environment import OUTSIDE, Answer, Decision, Event, Json, NoAction
 from market.journal import JournalError
 from market.replay import Moment, Replay, ReplayError
-from market.study.validity import REASONS
+from market.study.estimands.validity import REASONS
 
 #: Most characters of packed episodes in a page.
 BUDGET = 8_000_000

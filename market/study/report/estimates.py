@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from market.study import text
-from market.study.finding import Finding
+from market.study.estimands.finding import Finding
 from market.study.statistics.estimates import Estimate
 
 #: Where a figure stands on a scale whose width is 100.

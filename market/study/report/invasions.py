@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from market.study.finding import Finding
+from market.study.estimands.finding import Finding
 from market.study.report import estimates
 from market.study.report.standings import market_of
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
-from market.study.finding import Finding
-from market.study.games import setting
+from market.study.estimands.finding import Finding
+from market.study.estimands.games import setting
 from market.study.report.standings import Market, market_of
 from market.study.statistics.estimates import Estimate
 from market.study.statistics.intervals import t_quantile

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from market.study.finding import Finding
-from market.study.findings import Findings
+from market.study.estimands.finding import Finding
+from market.study.estimands.findings import Findings
 from market.study.report import estimates
 from market.study.report.estimates import Table
 from market.study.report.standings import Market, market_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from market.study.finding import Finding, over_seeds
+from market.study.estimands.finding import Finding, over_seeds
 from market.study.report import estimates
 from market.study.report.counterfactuals import (
     ENVIRONMENT,

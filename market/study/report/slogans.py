@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from market.study.finding import over_seeds
+from market.study.estimands.finding import over_seeds
 from market.study.statistics.estimates import Estimate
 
 if TYPE_CHECKING:

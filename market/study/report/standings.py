@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from market.study.effects import CONDITIONAL
-from market.study.finding import Finding
-from market.study.findings import Findings
+from market.study.estimands.effects import CONDITIONAL
+from market.study.estimands.finding import Finding
+from market.study.estimands.findings import Findings
 from market.study.report import estimates
 from market.study.report.estimates import Row
 from market.study.statistics.estimates import Estimate

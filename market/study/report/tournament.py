@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from market.study.effects import CONDITIONAL
-from market.study.findings import Findings
-from market.study.games import ALIKE
+from market.study.estimands.effects import CONDITIONAL
+from market.study.estimands.findings import Findings
+from market.study.estimands.games import ALIKE
 from market.study.report.estimates import Table
 from market.study.report.invasions import Invasion, invasions
 from market.study.report.paths import Path, capital, indices, names

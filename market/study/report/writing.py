@@ -25,7 +25,7 @@ from market.study.report.tournament import TournamentView, gather
 from market.study.report.voices import voices
 
 if TYPE_CHECKING:
-    from market.study.findings import Findings
+    from market.study.estimands.findings import Findings
     from market.study.recording import Run
 
 #: Sections of the page in their order: anchor and name.

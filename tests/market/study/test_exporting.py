@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from market.study import exporting
+from market.study.estimands.finding import Finding
 from market.study.exporting import latex_text, markdown_text
-from market.study.finding import Finding
 from market.study.statistics.estimates import Estimate
 from tests.market.study.purse import pool, tournament
 

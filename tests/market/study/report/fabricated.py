@@ -5,7 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 
 from market.rng import draws
-from market.study.indices import concentration_ratio, gini, gini_corrected, hhi, rank_mobility
+from market.study.estimands.indices import (
+    concentration_ratio,
+    gini,
+    gini_corrected,
+    hhi,
+    rank_mobility,
+)
 from market.study.report.run_view import (
     InactionView,
     ItemView,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from market.study.finding import Finding
+from market.study.estimands.finding import Finding
 from market.study.report import estimates
 from market.study.report.estimates import Bar, Scale
 from market.study.statistics.estimates import Estimate

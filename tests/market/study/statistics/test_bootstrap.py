@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import t as student
 
 from market.rng import generator
-from market.study.indices import gini
+from market.study.estimands.indices import gini
 from market.study.statistics.bootstrap import percentile, two_way
 from market.study.statistics.intervals import mean, ratio
 

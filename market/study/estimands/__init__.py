@@ -1,0 +1,1 @@
+"""What is asked of recorded games: who did better, by how much, how sure that is."""

@@ -1,0 +1,1 @@
+"""Sweeps: a study over cells and seeds, from its plan to its page."""
