@@ -20,8 +20,8 @@ def calibrate(
         typer.Option(
             "--column",
             metavar="NAME=COLUMN",
-            help="The column that holds timestamp, machine, product, price, quantity, site_type "
-            "or subcategory; may be repeated.",
+            help="The column that holds timestamp, machine, product, price, quantity, stock, "
+            "site_type or subcategory; may be repeated.",
         ),
     ] = None,
     share: Annotated[

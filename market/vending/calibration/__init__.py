@@ -1,9 +1,11 @@
 """Fits a world to real sales, and says how well it foretells what it was not fitted to.
 
     records.py     a CSV of sales, checked, as units per machine, product and day
-    fit.py         popularity, site preference, scale, weekday factors, crowds and dispersion
+    fit.py         scale, weekday factors, attractions, crowds and dispersion, in turns
+    effects.py     popularity and tastes, from the sums of each machine and product
+    mixed.py       the linear mixed model beneath, with variances by restricted likelihood
     offers.py      what was offered, at what prices and when, as far as sales tell
-    moments.py     how far units scatter: of products, of whole machines, of single tastes
+    moments.py     how far units scatter: of products and whole machines; sales missed
     holdout.py     the rest of the period: forecasts of the fit, of a mean and of persistence
     preset.py      the fitted world as a configuration that the simulator runs
 

@@ -75,11 +75,12 @@ def hold_out(records: Records, assumed: Assumed, share: float = 0.8) -> tuple[Fi
 def _judged(found: Fit, records: Records, cut: int) -> Holdout:
     part, rest = found.records, records.days - cut
     # The day after the last, for which all that is known is carried on.
-    offered = offers.listed(part)[:, -1:] * offers.response(
-        part.price[:, -1:], found.reference[part.product], found.assumed.sensitivity
+    assumed = found.assumed
+    offered = offers.carried(
+        part, offers.offered(part, found.reference, assumed.sensitivity, assumed.presence)
     )
-    slots = offers.slots(records.first, range(cut, records.days), found.assumed.country)
-    foretold = found.expected(np.repeat(offered, rest, 1), slots)
+    slots = offers.slots(records.first, range(cut, records.days), assumed.country)
+    foretold = found.expected(np.repeat(offered[:, None], rest, 1), slots) * found.kept[:, None]
     by_machine = records.by_machine(records.units)
     came = by_machine[:, cut:]
     mean = by_machine[:, :cut].mean(1, keepdims=True)
@@ -92,7 +93,7 @@ def _judged(found: Fit, records: Records, cut: int) -> Holdout:
     np.add.at(sold, (records.machine, records.product), records.units[:, cut:].sum(1))
     meant = np.zeros_like(sold)
     np.add.at(meant, (part.machine, part.product), foretold.sum(1))
-    there = offered[:, 0] > 0
+    there = offered > 0
     count = np.bincount(part.machine[there], minlength=len(mean))
     even = np.zeros_like(sold)
     pairs = part.machine[there], part.product[there]

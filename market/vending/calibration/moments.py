@@ -1,4 +1,4 @@
-"""How far units scatter around what was expected of them, by moments.
+"""How far units scatter around what was expected of them, by moments, and how many were missed.
 
 Given its mean u and the day's crowd, a product's sales vary by f u; the crowd, of mean 1 and
 variance c, is shared by all products of a machine. So a pair's square error is f u + c u^2 in the
@@ -8,6 +8,8 @@ mean, and that of a machine's total U is the sum of all f u, and c U^2.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import nbinom
 
 from market.vending.calibration.records import Floats, Records
 
@@ -19,6 +21,8 @@ CROWD = 4.0
 TRUST = 200.0
 #: Rounds in which crowds and dispersions are told apart.
 ROUNDS = 4
+#: Least probability of having sold out.
+LEAST = 1e-12
 
 
 def scatter(records: Records, expected: Floats) -> tuple[Floats, Floats]:
@@ -51,21 +55,28 @@ def scatter(records: Records, expected: Floats) -> tuple[Floats, Floats]:
     return crowd, dispersion
 
 
-def tastes(sold: Floats, expected: Floats, variance: float, dispersion: float) -> float:
-    """The variance of the single tastes around 1 that explains how far pairs miss their means.
+def uncensored(
+    units: Floats, sold_out: NDArray[np.bool_], expected: Floats, dispersion: Floats
+) -> Floats:
+    """(pairs, days) units, and where they sold out the mean of what would have been sold.
 
-    A pair that sold n of u expected has (n - u)^2 = f u + v u^2 in the mean. Each counts by the
-    square of its precision under the variance of before.
+    Of a negative binomial X of mean u and size r, given that it is n at least, that is
+    u P(Y >= n - 1) / P(X >= n), with Y of size r + 1 and the same odds.
 
     Args:
-        sold: (pairs) units.
-        expected: (pairs) units without tastes.
-        variance: The variance of before.
-        dispersion: f.
+        units: (pairs, days) units sold.
+        sold_out: (pairs, days) whether these were all.
+        expected: (pairs, days) u.
+        dispersion: (pairs) variance over mean.
     """
-    weight = 1 / (dispersion + variance * expected) ** 2
-    excess = weight * ((sold - expected) ** 2 - dispersion * expected)
-    return float(np.clip(excess.sum() / max((weight * expected**2).sum(), 1e-12), 0.0, CROWD))
+    pair, _ = np.nonzero(sold_out)
+    sold, mean = units[sold_out], expected[sold_out]
+    odds = 1 / dispersion[pair]
+    size = mean * odds / (1 - odds)
+    least = np.maximum(nbinom.sf(sold - 1, size, odds), LEAST)
+    found = units.copy()
+    found[sold_out] = np.maximum(sold, mean * nbinom.sf(sold - 2, size + 1, odds) / least)
+    return found
 
 
 def _over(numerator: Floats, denominator: Floats) -> Floats:

@@ -1,8 +1,9 @@
 """What records of sales let one say about what was offered: which products, at what prices, when.
 
-Where a product was not sold it counts as offered from its first sale to its last, and some while
-before and after: three of its mean gaps between days with sales, four weeks at least. One that was
-sold on a single day counts as offered throughout.
+Where records tell the stock, a product is offered while there is any, and more of it attracts more.
+Where they do not, a product that was not sold counts as offered from its first sale to its last,
+and some while before and after: three of its mean gaps between days with sales, four weeks at
+least. One that was sold on a single day counts as offered throughout.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
 import numpy as np
+from numpy.typing import NDArray
 
 from market.vending.calendar import public_holidays
 from market.vending.calibration.records import CalibrationError, Floats, Ints, Records
@@ -19,6 +21,42 @@ from market.vending.calibration.records import CalibrationError, Floats, Ints, R
 GRACE, GAPS = 28, 3
 #: The slot of public holidays, after the weekdays.
 HOLIDAY = 7
+
+
+def offered(records: Records, reference: Floats, sensitivity: float, presence: float) -> Floats:
+    """(pairs, days) the factor of attraction of what is offered; 0 where a product is not.
+
+    Args:
+        records: The records.
+        reference: (products) reference prices.
+        sensitivity: b.
+        presence: k, by which stock is taken where it is known.
+    """
+    there = listed(records) if records.stock is None else -np.expm1(-records.stock / presence)
+    found: Floats = there * response(records.price, reference[records.product], sensitivity)
+    return found
+
+
+def sold_out(records: Records) -> NDArray[np.bool_]:
+    """(pairs, days) whether all units were sold, as far as stock is known."""
+    if records.stock is None:
+        return np.zeros(records.units.shape, bool)
+    found: NDArray[np.bool_] = (records.units > 0) & (records.units >= records.stock)
+    return found
+
+
+def carried(records: Records, offered: Floats) -> Floats:
+    """(pairs) what is offered from the last day on, for all that is known then.
+
+    Stock goes up and down, so where it is known it is the mean of the last weeks.
+
+    Args:
+        records: The records.
+        offered: (pairs, days) what was offered.
+    """
+    last = 1 if records.stock is None else GRACE
+    found: Floats = offered[:, -last:].mean(1)
+    return found
 
 
 def listed(records: Records) -> Floats:

@@ -1,8 +1,9 @@
 """A CSV of sales as units per machine, product and day.
 
 One line is a sale: when, which machine, which product, at what price, and how many units (1 where
-no column says so). Two more columns help where there are: the type of site of the machine and the
-subcategory of the product. Columns may have any names (`--column timestamp=Date`).
+no column says so). Three more columns help where there are: the type of site of the machine, the
+subcategory of the product, and its stock in the machine before the sale; lines of no unit tell the
+stock of other days. Columns may have any names (`--column timestamp=Date`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ COLUMNS: Mapping[str, bool] = {
     "quantity": False,
     "site_type": False,
     "subcategory": False,
+    "stock": False,
 }
 #: Longest label that a world keeps.
 LONGEST = 64
@@ -56,6 +58,8 @@ class Records:
         product: (pairs) position of the product.
         units: (pairs, days) units sold.
         price: (pairs, days) the last price known, by units sold that day; the first before.
+        stock: (pairs, days) units in the machine in the morning, at least those sold; None where
+            no column tells.
     """
 
     first: date
@@ -67,6 +71,7 @@ class Records:
     product: Ints
     units: Floats
     price: Floats
+    stock: Floats | None = None
 
     @property
     def days(self) -> int:
@@ -82,6 +87,7 @@ class Records:
             product=self.product[sold],
             units=self.units[sold, :day],
             price=self.price[sold, :day],
+            stock=None if self.stock is None else self.stock[sold, :day],
         )
 
     def by_machine(self, values: Floats) -> Floats:
@@ -121,10 +127,13 @@ def read(path: Path | str, columns: Mapping[str, str] | None = None) -> Records:
                 f"--column {name}=NAME (there are {there})."
             )
     sales = _checked(table, names, str(path))
-    sales = sales[sales["units"] > 0]
-    if sales.empty:
+    sold = sales[sales["units"] > 0]
+    if sold.empty:
         raise CalibrationError(f"{path} holds no sale.")
-    return _records(sales)
+    found = _records(sold)
+    if "stock" not in sales:
+        return found
+    return replace(found, stock=_stock(found, sales.dropna(subset="stock")))
 
 
 def _checked(table: pd.DataFrame, names: Mapping[str, str], path: str) -> pd.DataFrame:
@@ -154,6 +163,12 @@ def _checked(table: pd.DataFrame, names: Mapping[str, str], path: str) -> pd.Dat
     found = pd.DataFrame(
         {"day": when.dt.normalize(), "price": price, "units": quantity.astype(float)}
     )
+    if names["stock"] in table:
+        told = table[names["stock"]]
+        found["stock"] = stock = pd.to_numeric(told, errors="coerce")
+        whole = (stock >= 0) & (stock <= 1e6) & (stock % 1 == 0)
+        refuse("stock", ~whole & (told.str.strip() != ""), "is no whole number of units")
+        found["when"] = when
     for name in ("machine", "product"):
         found[name] = table[names[name]].map(label)
         refuse(name, found[name] == "", "is empty")
@@ -190,6 +205,26 @@ def _records(sales: pd.DataFrame) -> Records:
         units=units,
         price=_carried(units, money),
     )
+
+
+def _stock(records: Records, told: pd.DataFrame) -> Floats:
+    """Stock in the morning: as the day's first line tells, else what was left the day before."""
+    pairs = {
+        (records.machines[m], records.products[p]): i
+        for i, (m, p) in enumerate(zip(records.machine, records.product, strict=True))
+    }
+    told = told.sort_values("when", kind="stable").drop_duplicates(["machine", "product", "day"])
+    day = (told["day"].dt.date - records.first).map(lambda gone: gone.days).to_numpy()
+    names = zip(told["machine"], told["product"], strict=True)
+    pair = np.array([pairs.get(key, -1) for key in names])
+    known = (pair >= 0) & (day >= 0) & (day < records.days)
+    found = np.full(records.units.shape, np.nan)
+    found[pair[known], day[known]] = told["stock"].to_numpy()[known]
+    left = np.zeros(len(found))
+    for each, sold in zip(found.T, records.units.T, strict=True):
+        each[:] = np.maximum(np.where(np.isnan(each), left, each), sold)
+        left = each - sold
+    return found
 
 
 def _carried(units: Floats, money: Floats) -> Floats:

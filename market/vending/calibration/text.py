@@ -19,9 +19,11 @@ def as_text(fit: Fit, holdout: Holdout) -> str:
         ("  shares alike in each machine", f"{holdout.tvd_naive:.3f}"),
         ("rank correlation within machines", spearman),
     )
+    spreads = ", ".join(f"{name} {value:.2f}" for name, value in fit.spreads.items())
     width = max(len(name) for name, _ in rows)
     return (
         f"Fitted to {holdout.fitted} days: {len(records.machines)} machines, "
-        f"{int(fit.sold.sum())} products, {records.units.sum():,.0f} units. "
+        f"{int(fit.sold.sum())} products, {records.units.sum():,.0f} units.\n"
+        f"Standard deviations of logarithms: {spreads}.\n"
         f"Foretold, {holdout.days} days:\n"
     ) + "".join(f"  {name:<{width}}  {figure}\n" for name, figure in rows)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import nbinom
 
 from market.config import load
 from market.play import play
@@ -59,15 +60,19 @@ def test_crowds_and_dispersions_are_told_apart() -> None:
     assert dispersion == pytest.approx(phi, abs=0.15)
 
 
-def test_tastes_scatter_as_far_as_sales_miss_their_means() -> None:
-    draws = np.random.default_rng(2)
-    expected = draws.uniform(20, 60, 3_000)
-    sold = draws.poisson(expected * draws.gamma(2, 1 / 2, 3_000)).astype(float)
-    variance = 0.3
-    for _ in range(10):
-        variance = moments.tastes(sold, expected, variance, 1.0)
-    assert variance == pytest.approx(1 / 2, abs=0.05)
-    assert moments.tastes(expected, expected, 0.3, 1.0) == 0
+def test_what_sold_out_counts_with_the_mean_of_what_would_have_sold() -> None:
+    mean, dispersion, stock = 2.5, 1.6, 3
+    units = np.arange(400)
+    chance = nbinom.pmf(units, mean / (dispersion - 1), 1 / dispersion)
+    over = units >= stock
+    by_hand = (units * chance)[over].sum() / chance[over].sum()
+    found = moments.uncensored(
+        np.array([[3.0, 1.0]]),
+        np.array([[True, False]]),
+        np.full((1, 2), mean),
+        np.array([dispersion]),
+    )
+    assert found[0] == pytest.approx([by_hand, 1.0])
 
 
 def test_a_fitted_world_is_a_configuration_that_is_played(tmp_path: Path) -> None:
@@ -83,7 +88,9 @@ def test_a_fitted_world_is_a_configuration_that_is_played(tmp_path: Path) -> Non
     assert rules.fitted.sites[0].sensitivity == 1.5
     assert (rules.country, rules.start.isoformat()) == ("DE", "2025-06-23")
     assert play(config).scores["idle"] == 40_000 - 3 * 80
-    assert "1 machines, 2 products" in as_text(fit, holdout)
+    told = as_text(fit, holdout)
+    assert "1 machines, 2 products" in told
+    assert f"logarithms: popularity {fit.spreads['popularity']:.2f}.\n" in told
 
 
 def test_hostile_names_stay_names(tmp_path: Path) -> None:

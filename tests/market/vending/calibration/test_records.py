@@ -45,6 +45,43 @@ def test_a_line_without_a_quantity_is_one_unit(tmp_path: Path) -> None:
     assert (found.site_types, found.subcategories) == (("school",), ("drinks",))
 
 
+def test_stock_is_that_of_the_morning_and_what_was_left(tmp_path: Path) -> None:
+    found = records(
+        tmp_path,
+        "2025-03-01T12:00,A,tea,4,2,3",
+        "2025-03-01T09:00,A,tea,4,1,4",
+        "2025-03-02,A,tea,4,1,",
+        "2025-03-04,A,tea,4,0,6",
+        "2025-03-05,A,tea,4,7,",
+        "2025-03-05,A,nuts,4,0,2",
+        head=f"{HEAD},stock",
+    )
+    # 4 less 3; all sold; none; refilled; sold 7, so that there were as many.
+    assert found.stock is not None
+    assert found.stock.tolist() == [[4, 1, 0, 6, 7]]
+    assert offers.sold_out(found).tolist() == [[False, True, False, False, True]]
+    assert found.until(2).stock is not None
+    offered = offers.offered(found, np.array([4.0]), 2.0, 3.0)
+    assert offered[0, 2] == 0
+    assert offered[0, 3] == pytest.approx(1 - np.exp(-2))
+    assert offers.carried(found, offered) == pytest.approx(offered.mean(1))
+
+
+def test_a_stock_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CalibrationError, match="line 2, column `stock`: `few` is no whole number"):
+        records(tmp_path, "2025-03-01,A,tea,4,1,few", head=f"{HEAD},stock")
+
+
+def test_without_stock_nothing_sells_out(tmp_path: Path) -> None:
+    found = records(tmp_path, "2025-03-01,A,tea,4,1", "2025-03-02,A,tea,8,2")
+    assert found.stock is None
+    assert not offers.sold_out(found).any()
+    # The reference is 8, the median unit's; at half of it attraction is e as strong.
+    offered = offers.offered(found, offers.references(found), 2.0, 3.0)
+    assert offered[0] == pytest.approx([np.e, 1])
+    assert offers.carried(found, offered) == pytest.approx([1])
+
+
 def test_local_time_decides_the_day(tmp_path: Path) -> None:
     found = records(tmp_path, "2025-03-01T23:30:00+08:00,A,tea,4,1")
     assert found.first == date(2025, 3, 1)
