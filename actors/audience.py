@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from actors.live import watcher
 from actors.scoreboard import Scoreboard, scoreboard
 from actors.tournament import Ended
-from actors.watch import Watcher
+from actors.watch import Watcher, Work
 from market.config.plans import EpisodePlan
 
 
@@ -68,11 +69,18 @@ class ManyEpisodes:
 
 
 @contextmanager
-def audience(episodes: int) -> Iterator[Audience]:
-    """The audience at the standard output of a run of so many episodes."""
+def audience(
+    episodes: int, before: Mapping[str, Work] = MappingProxyType({})
+) -> Iterator[Audience]:
+    """The audience at the standard output of a run.
+
+    Args:
+        episodes: How many episodes it has.
+        before: What earlier runs did, by episode.
+    """
     if episodes == 1:
-        with watcher() as watching:
+        with watcher(before=sum(before.values(), Work())) as watching:
             yield OneEpisode(watching)
     else:
-        with scoreboard(episodes) as board:
+        with scoreboard(episodes, before=before) as board:
             yield ManyEpisodes(board)

@@ -11,7 +11,7 @@ from actors.run import RunOutcome, run
 from actors.tournament import JOURNAL, header_of
 from market.config import Config, configure, documents
 from market.config.overrides import override
-from market.config.plans import expand
+from market.config.plans import EpisodePlan, expand
 from market.journal import has_header, read
 from market.study.interventions.fork import Outlook, begin
 from market.study.statistics.estimates import Estimate
@@ -48,6 +48,25 @@ def recorded_episode(
     return configure(values, f"the configuration of {name}"), journal
 
 
+def begun(config: Config, journal: Path, out: Path) -> tuple[EpisodePlan, ...]:
+    """Begin the journals of an arm of a fork, as far as they are not; a run goes on with them.
+
+    Args:
+        config: The arm, from `market.study.interventions.fork.arms`.
+        journal: The recorded episode.
+        out: Folder of the arm.
+
+    Raises:
+        market.replay.ReplayError: If the recording does not come to the step.
+    """
+    plans = expand(config)
+    for plan in plans:
+        target = out / "episodes" / plan.id / JOURNAL
+        if not has_header(target):
+            begin(journal, target, header_of(plan))
+    return plans
+
+
 def play(config: Config, journal: Path, out: Path, audience: Audience) -> RunOutcome:
     """Play an arm of a fork, or what is left of it.
 
@@ -59,12 +78,9 @@ def play(config: Config, journal: Path, out: Path, audience: Audience) -> RunOut
 
     Raises:
         UserError: As `run`.
-        market.replay.ReplayError: If the recording does not come to the step.
+        market.replay.ReplayError: As `begun`.
     """
-    for plan in expand(config):
-        target = out / "episodes" / plan.id / JOURNAL
-        if not has_header(target):
-            begin(journal, target, header_of(plan))
+    begun(config, journal, out)
     return run(config, out, audience, resume=True)
 
 

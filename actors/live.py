@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from actors.watch import Plan, Progress, Watcher
+from actors.watch import Plan, Progress, Watcher, Work
 
 #: Columns by which seats are ranked; the first that an environment has counts.
 RANKING = ("profit", "score")
@@ -30,22 +30,31 @@ PLAIN_WIDTH = 120
 
 
 @contextmanager
-def watcher(stream: TextIO | None = None) -> Iterator[Watcher]:
-    """The watcher that suits the stream (the standard output), until the block ends."""
+def watcher(
+    stream: TextIO | None = None,
+    before: Work = Work(),  # noqa: B008
+) -> Iterator[Watcher]:
+    """The watcher that suits the stream (the standard output), until the block ends.
+
+    Args:
+        stream: The stream.
+        before: What earlier runs did of the episode.
+    """
     console = Console(file=stream or sys.stdout, highlight=False)
     if not console.is_terminal:
         console.width = PLAIN_WIDTH
-        yield PlainWatcher(console)
+        yield PlainWatcher(console, before)
         return
     with Live(console=console, refresh_per_second=4) as live:
-        yield LiveWatcher(live)
+        yield LiveWatcher(live, before)
 
 
 class PlainWatcher:
     """One line per step, then the results."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, before: Work = Work()) -> None:  # noqa: B008
         self._console = console
+        self._before = before
         self._last: Progress | None = None
 
     def started(self, plan: Plan) -> None:
@@ -68,7 +77,7 @@ class PlainWatcher:
         self._console.print(results(summary, self._console.width))
 
     def _say(self, step: int, progress: Progress) -> None:
-        parts = [_step(step, progress.steps), *_spent_so_far(progress)]
+        parts = [_step(step, progress.steps), *_spent_so_far(progress, self._before)]
         for seat in ranked(progress.standings)[:1]:
             row = progress.standings[seat]
             figures = ", ".join(f"{name} {value:,}" for name, value in row.items())
@@ -79,8 +88,9 @@ class PlainWatcher:
 class LiveWatcher:
     """A table of retailers that follows the episode, then the results."""
 
-    def __init__(self, live: Live) -> None:
+    def __init__(self, live: Live, before: Work = Work()) -> None:  # noqa: B008
         self._live = live
+        self._before = before
         self._plan: Plan | None = None
 
     def started(self, plan: Plan) -> None:
@@ -91,7 +101,7 @@ class LiveWatcher:
     def progressed(self, progress: Progress) -> None:
         """Show the standings."""
         if self._plan is not None:
-            self._live.update(standings(self._plan, progress))
+            self._live.update(standings(self._plan, progress, self._before))
 
     def finished(self, summary: Mapping[str, Any]) -> None:
         """Show the results in place of the table; they may be higher than the terminal."""
@@ -99,7 +109,7 @@ class LiveWatcher:
         self._live.console.print(results(summary, self._live.console.width))
 
 
-def standings(plan: Plan, progress: Progress) -> Group:
+def standings(plan: Plan, progress: Progress, before: Work = Work()) -> Group:  # noqa: B008
     """A table of the seats, best first, under one line on the episode."""
     columns = list(dict.fromkeys(key for row in progress.standings.values() for key in row))
     table = Table("retailer", "policy", box=SIMPLE_HEAD)
@@ -114,7 +124,7 @@ def standings(plan: Plan, progress: Progress) -> Group:
             _player(policy, model),
             *(Text(f"{row[column]:,}" if column in row else "") for column in columns),
         )
-    state = [_step(progress.step, progress.steps), progress.phase, *_spent_so_far(progress)]
+    state = [_step(progress.step, progress.steps), progress.phase, *_spent_so_far(progress, before)]
     return Group(Text(f"{plan.name}: {', '.join(part for part in state if part)}"), table)
 
 
@@ -228,21 +238,31 @@ def _step(step: int, steps: int) -> str:
     return f"step {step}/{steps}" if steps else f"step {step}"
 
 
-def _spent_so_far(progress: Progress) -> list[str]:
+def _spent_so_far(progress: Progress, before: Work) -> list[str]:
     parts = [f"{progress.seconds:.1f} s"]
     if progress.calls:
         parts.append(_spent(progress.calls, progress.tokens, progress.cost_usd))
-        parts += forecast(progress.tokens, progress.cost_usd, progress.share)
+        if progress.share is not None:
+            now = Work(progress.share, progress.calls, progress.tokens, progress.cost_usd)
+            parts += forecast(now, before)
     return parts
 
 
-def forecast(tokens: int, cost_usd: float | None, done: float | None) -> list[str]:
-    """What all will have taken in the end, at the pace so far; nothing where that is unknown."""
-    if not done or done >= 1:
+def forecast(now: Work, before: Work = Work(), whole: float = 1.0) -> list[str]:  # noqa: B008
+    """What all will have taken in the end, at the pace of this run; nothing where that is unknown.
+
+    Args:
+        now: What is done, and what it took, earlier runs included.
+        before: The part of it that earlier runs did.
+        whole: All there is to do.
+    """
+    done, left = now.share - before.share, whole - now.share
+    if done <= 0 or left <= 0:
         return []
-    if cost_usd is None:
-        return [f"{tokens / done:,.0f} tokens in the end"]
-    return [f"${cost_usd / done:,.4f} in the end"] if cost_usd else []
+    if now.cost_usd is None or before.cost_usd is None:
+        return [f"{now.tokens + (now.tokens - before.tokens) * left / done:,.0f} tokens in the end"]
+    cost = now.cost_usd + (now.cost_usd - before.cost_usd) * left / done
+    return [f"${cost:,.4f} in the end"] if cost else []
 
 
 def _spent(calls: int, tokens: int | None, cost_usd: float | None) -> str:

@@ -8,24 +8,23 @@ results will be of two kinds.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from actors.correspondence import server_of
 from actors.roster import roster
 from actors.tournament import CALLS, JOURNAL, finished, header_of
 from market.calls import CallLogError, Outcome, read_calls
-from market.config import Config
-from market.config.plans import expand
+from market.config.plans import EpisodePlan
 
 
-def moved(config: Config, folder: Path) -> str | None:
+def moved(plans: Sequence[EpisodePlan], folder: Path) -> str | None:
     """One sentence on answers that came from elsewhere; None where all came from here.
 
     Args:
-        config: The configuration that is resumed.
+        plans: The episodes that are gone on with.
         folder: The folder of its run.
     """
-    plans = expand(config)
     if all(finished(_of(folder, plan.id, JOURNAL), header_of(plan)) for plan in plans):
         return None
     found: Counter[tuple[str, str]] = Counter()

@@ -2,16 +2,18 @@
 
 An episode is played by the code that plays any: `Retailers` build and ask the policies and bound
 what they say, and what is parsed back from the text of an answer is what is applied. There is no
-actor, no journal and no clock, so thousands fit into a process; a script has no deadline here, and
-one that never returns is for whoever runs the sweep to end. `journal` records an episode as a run
-would, for audits.
+actor and no journal, so thousands fit into a process. Where the process is only there to play, a
+script that does not answer in time ends it (`deadline`), and whoever gave it the shard plays that
+episode apart (`actors.apart`). `journal` records an episode as a run would, for audits.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -45,6 +47,8 @@ _NUMBERS = ("seed", "repetition")
 Outside = Callable[[Decision], Answer]
 #: Gives who knows them by the sentence encoder of a name.
 Facts = Callable[[str], Outside]
+#: Plays an episode to its end.
+Player = Callable[[EpisodePlan, Outside], Result]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class Packed:
         failures: For each unit that failed by a bug, its id and the traceback.
         memory: Bytes that the process held afterwards.
         process: Its id.
+        notes: For each unit that was played apart, what was noted of it.
     """
 
     number: int
@@ -66,6 +71,7 @@ class Packed:
     failures: Mapping[str, str] = field(default_factory=dict)
     memory: int = 0
     process: int = 0
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 class Packer:
@@ -74,18 +80,20 @@ class Packer:
     Args:
         config: The configuration of the study.
         facts: Who knows facts, by the name of the sentence encoder.
+        player: Plays each episode; `play` where not given.
     """
 
-    def __init__(self, config: Config, facts: Facts) -> None:
+    def __init__(self, config: Config, facts: Facts, player: Player | None = None) -> None:
         assert config.study is not None
         self._config = config
+        self._player = player or play
         self._facts = lru_cache(None)(facts)
         self._cells = cells(config.study)
         self._plans = lru_cache(CELLS_AT_HAND)(lambda number: plans_of(config, self._cells[number]))
         self._references = lru_cache(CELLS_AT_HAND)(self._references_of)
 
-    def play(self, shard: Shard) -> Packed:
-        """Play a shard. A unit that fails by a bug costs no other.
+    def play(self, shard: Shard, player: Player | None = None) -> Packed:
+        """Play a shard, perhaps by another player. A unit that fails by a bug costs no other.
 
         Raises:
             EncoderError: If a text cannot be encoded.
@@ -95,7 +103,7 @@ class Packer:
         for unit in shard.units:
             name = unit_id(self._cells[unit.cell], unit.episode)
             try:
-                rows += self.rows(unit)
+                rows += self.rows(unit, player)
             except EncoderError:
                 raise
             except Exception:
@@ -103,10 +111,10 @@ class Packer:
         done = len(shard.units) - len(failures)
         return Packed(shard.number, done, table_of(rows), failures, memory(), os.getpid())
 
-    def rows(self, unit: Unit) -> Iterator[dict[str, Any]]:
+    def rows(self, unit: Unit, player: Player | None = None) -> Iterator[dict[str, Any]]:
         """Play a unit and tell its results."""
         plan = self._plans(unit.cell)[unit.episode]
-        result = play(plan, self._facts(plan.config.encoder.model))
+        result = (player or self._player)(plan, self._facts(plan.config.encoder.model))
         cell = self._cells[unit.cell]
         references = self._references(unit.cell, plan.preset, plan.roster)
         return rows_of(unit_id(cell, plan.id), cell.id, plan, result, references)
@@ -118,17 +126,40 @@ class Packer:
         return references_of(next(each for each in plans if (each.preset, each.roster) == game))
 
 
-def play(plan: EpisodePlan, outside: Outside, journal: Path | None = None) -> Result:
+def joined(pieces: Sequence[Packed]) -> Packed:
+    """A shard that was played in pieces, from these in the order of its units."""
+    if len(pieces) == 1:
+        return pieces[0]
+    import pyarrow as pa
+
+    last = pieces[-1]
+    return Packed(
+        last.number,
+        sum(piece.units for piece in pieces),
+        pa.concat_tables([piece.table for piece in pieces], promote_options="default"),
+        {unit: text for piece in pieces for unit, text in piece.failures.items()},
+        last.memory,
+        last.process,
+        {unit: note for piece in pieces for unit, note in piece.notes.items()},
+    )
+
+
+def play(
+    plan: EpisodePlan, outside: Outside, journal: Path | None = None, deadline: bool = False
+) -> Result:
     """Play one episode to its end.
 
     Args:
         plan: The episode; nobody in it asks a model.
         outside: Who knows facts.
         journal: Where to record it; nowhere if None.
+        deadline: Whether this process ends when the scripts take longer than `deadline_seconds`.
     """
     config = recorded(plan.config)
+    seconds = plan.config.deadline_seconds if deadline else 0.0
     environment = build_environment(config)
-    retailers = Retailers([seat.casting for seat in roster(plan.config)], stage_of(environment))
+    with _ending_after(seconds):
+        retailers = Retailers([seat.casting for seat in roster(plan.config)], stage_of(environment))
     writer = None
     if journal is not None:
         header = Header.of(config, plan.config.kind.rules_version, plan.id)
@@ -138,7 +169,9 @@ def play(plan: EpisodePlan, outside: Outside, journal: Path | None = None) -> Re
         given: dict[str, Answer | NoAction] = {}
         scripted = [decision for decision in asked if decision.seat != OUTSIDE]
         if scripted:
-            for seat, said in retailers.act(ask_of(scripted)).items():
+            with _ending_after(seconds):
+                outcomes = retailers.act(ask_of(scripted))
+            for seat, said in outcomes.items():
                 if isinstance(said, Request):
                     raise ContractError(f"seat {seat} asks a model; play the study as a tournament")
                 given[seat] = said.parsed
@@ -151,6 +184,22 @@ def play(plan: EpisodePlan, outside: Outside, journal: Path | None = None) -> Re
     if writer is not None:
         writer.finish(environment.result)
     return environment.result
+
+
+@contextmanager
+def _ending_after(seconds: float) -> Iterator[None]:
+    """End this process unless the block ends in so many seconds; 0 for never.
+
+    The kernel does that, so a policy that never lets Python have its way is ended as well.
+    """
+    if not seconds:
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def references_of(plan: EpisodePlan) -> dict[str, float | None]:

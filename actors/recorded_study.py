@@ -65,7 +65,7 @@ def play_recorded(
     began = time.monotonic()
     with registered_in(out, whole, storage):
         named = _named(whole)
-        plans = [plan for shard in whole.shards for plan, _ in named(shard)]
+        plans = episodes(whole)
         ended = asyncio.run(play_all(config, plans, out, audience, storage))
         played = 0
         for shard in whole.shards:
@@ -81,6 +81,12 @@ def play_recorded(
         time.monotonic() - began,
         owed=owed[0] if owed else None,
     )
+
+
+def episodes(whole: Sweep) -> list[EpisodePlan]:
+    """The episodes of a study, each under the name of its folder."""
+    named = _named(whole)
+    return [plan for shard in whole.shards for plan, _ in named(shard)]
 
 
 def _named(whole: Sweep) -> Named:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -76,17 +76,29 @@ def ends(whole: Sweep) -> list[EpisodePlan]:
 def registered_in(out: Path, whole: Sweep, storage: Storage = LOCAL) -> Iterator[None]:
     """Hold a folder in which question and plan are written down, before anything is played.
 
+    A new study that is refused in the block, before it played anything, leaves nothing behind.
+
     Raises:
         market.journal.ConfigChangedError: If it holds others.
         market.storage.LockedError: If somebody else plays there.
     """
     storage.make_folder(out / "parts")
     lock = storage.lock(out / STUDY)
+    new = not storage.exists(out / STUDY)
     try:
         _register(whole, out, storage)
         yield
+    except UserError:
+        if new and not storage.names(out / "parts") and not storage.exists(out / "episodes"):
+            for name in (STUDY, CONFIG):
+                storage.remove(out / name)
+        raise
     finally:
         lock.release(remove=True)
+        if not storage.exists(out / STUDY):
+            with suppress(OSError):  # it may have been there, with other things in it
+                (out / "parts").rmdir()
+                out.rmdir()
 
 
 def _register(whole: Sweep, out: Path, storage: Storage) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from actors.audience import Audience
 from actors.budget import budget_of, owners
+from actors.collecting import relax
 from actors.errors import UserError
 from actors.places import crowded, inline, on_ray
 from actors.roster import Seat, distinct_models, roster
@@ -141,18 +142,20 @@ def refuse_unset(plans: Sequence[EpisodePlan]) -> None:
 def _conclude(
     config: Config, out: Path, seats: Sequence[Seat], seconds: float, failed: Sequence[str]
 ) -> dict[str, Json] | None:
-    from market.study.report import write_report
+    from market.study.report import Gathered, write_report
     from market.tables import write_tables
 
     if failed and len(failed) == len(expand(config)):
         return None
-    write_tables(out)
+    relax()
+    gathered = Gathered()
+    write_tables(out, gathered.play)
     described = [
         {"seat": seat.casting.seat, "policy": seat.policy, "model": seat.model} for seat in seats
     ]
     summary = summarise(out, config, described, seconds)
     write_json(out / "summary.json", summary)
-    write_report(out)
+    write_report(out, gathered=gathered)
     return summary
 
 

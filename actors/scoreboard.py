@@ -6,6 +6,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, TextIO
 
 from rich.console import Console, Group
@@ -16,7 +18,7 @@ from rich.text import Text
 
 from actors.live import PLAIN_WIDTH, forecast, results
 from actors.tournament import Ended
-from actors.watch import Plan, Progress, Watcher
+from actors.watch import Plan, Progress, Watcher, Work
 from market.config.plans import EpisodePlan
 
 #: Running episodes that are shown.
@@ -31,6 +33,7 @@ class Scoreboard:
         show: Is called whenever something changed.
         conclude: Is given the summary at the end.
         clock: Seconds.
+        before: What earlier runs did, by episode.
     """
 
     def __init__(
@@ -39,16 +42,19 @@ class Scoreboard:
         show: Callable[[Scoreboard], None],
         conclude: Callable[[Mapping[str, Any]], None],
         clock: Callable[[], float] = time.monotonic,
+        before: Mapping[str, Work] = MappingProxyType({}),
     ) -> None:
+        over = [work for work in before.values() if work.share >= 1]
         self.episodes = episodes
         self.conclude = conclude
-        self.counts = {"finished": 0, "owed": 0, "failed": 0}
+        self.counts = {"finished": len(over), "owed": 0, "failed": 0}
         self.running: dict[str, Progress | None] = {}
         self._show = show
         self._clock = clock
         self._began = clock()
-        self._spent = {"calls": 0, "tokens": 0}
-        self._cost: float | None = 0.0
+        self._ended = sum(over, Work())
+        self._begun = {name: work for name, work in before.items() if work.share < 1}
+        self._before = sum(before.values(), Work())
 
     def watch(self, plan: EpisodePlan) -> Watcher:
         """The watcher of one episode."""
@@ -56,11 +62,9 @@ class Scoreboard:
 
     def ended(self, ended: Ended) -> None:
         """Count an episode that ended for this run."""
-        last = self.running.pop(ended.plan.id, None)
-        if last is not None:
-            self._spent["calls"] += last.calls
-            self._spent["tokens"] += last.tokens
-            self._cost = _sum(self._cost, last.cost_usd)
+        self.running.pop(ended.plan.id, None)
+        work = self._begun.pop(ended.plan.id, Work())
+        self._ended += replace(work, share=1.0)
         if ended.played is None:
             self.counts["failed"] += 1
         else:
@@ -70,13 +74,21 @@ class Scoreboard:
     def progressed(self, episode: str, progress: Progress | None) -> None:
         """Note how far an episode is."""
         self.running[episode] = progress
+        if progress is not None:
+            self._begun[episode] = Work(
+                _share(progress), progress.calls, progress.tokens, progress.cost_usd
+            )
         self._show(self)
+
+    @property
+    def done(self) -> Work:
+        """What is done in all, in episodes, by earlier runs too."""
+        return sum(self._begun.values(), self._ended)
 
     @property
     def share(self) -> float:
         """Share of the work that is done, from 0 to 1."""
-        under_way = sum(_share(progress) for progress in self.running.values())
-        return min(1.0, (sum(self.counts.values()) + under_way) / max(1, self.episodes))
+        return min(1.0, self.done.share / max(1, self.episodes))
 
     @property
     def seconds(self) -> float:
@@ -85,27 +97,24 @@ class Scoreboard:
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds that the rest may take at the pace so far; None before anything is done."""
-        return self.seconds * (1 - self.share) / self.share if self.share else None
+        """Seconds that the rest may take at the pace of this run; None before it did anything."""
+        done = self.done.share
+        now = done - self._before.share
+        return self.seconds * max(0.0, self.episodes - done) / now if now > 0 else None
 
     def line(self) -> str:
         """Everything in one line."""
-        live = [progress for progress in self.running.values() if progress is not None]
-        calls = self._spent["calls"] + sum(progress.calls for progress in live)
-        tokens = self._spent["tokens"] + sum(progress.tokens for progress in live)
-        cost = self._cost
-        for progress in live:
-            cost = _sum(cost, progress.cost_usd)
         parts = [f"{self.counts['finished']}/{self.episodes} episodes"]
         troubles = {name: self.counts[name] for name in ("owed", "failed")}
         parts += [f"{count} {name}" for name, count in troubles.items() if count]
         parts.append(f"{_time(self.seconds)} so far")
         if self.seconds_left is not None:
             parts.append(f"{_time(self.seconds_left)} to go")
-        if calls:
-            price = "cost unknown" if cost is None else f"${cost:,.4f}"
-            parts.append(f"{calls:,} model calls, {tokens:,} tokens, {price}")
-            parts += forecast(tokens, cost, self.share)
+        done = self.done
+        if done.calls:
+            price = "cost unknown" if done.cost_usd is None else f"${done.cost_usd:,.4f}"
+            parts.append(f"{done.calls:,} model calls, {done.tokens:,} tokens, {price}")
+            parts += forecast(done, self._before, self.episodes)
         return ", ".join(parts)
 
 
@@ -125,8 +134,18 @@ class _EpisodeWatcher:
 
 
 @contextmanager
-def scoreboard(episodes: int, stream: TextIO | None = None) -> Iterator[Scoreboard]:
-    """A scoreboard on the stream (the standard output), until the block ends."""
+def scoreboard(
+    episodes: int,
+    stream: TextIO | None = None,
+    before: Mapping[str, Work] = MappingProxyType({}),
+) -> Iterator[Scoreboard]:
+    """A scoreboard on the stream (the standard output), until the block ends.
+
+    Args:
+        episodes: How many episodes there are, those included that are finished.
+        stream: The stream.
+        before: What earlier runs did, by episode.
+    """
     console = Console(file=stream or sys.stdout, highlight=False)
     if not console.is_terminal:
         console.width = PLAIN_WIDTH
@@ -138,7 +157,9 @@ def scoreboard(episodes: int, stream: TextIO | None = None) -> Iterator[Scoreboa
                 shown[0] = ended
                 console.print(Text(board.line()), soft_wrap=True)
 
-        yield Scoreboard(episodes, say, lambda summary: console.print(results(summary)))
+        yield Scoreboard(
+            episodes, say, lambda summary: console.print(results(summary)), before=before
+        )
         return
     with Live(console=console, refresh_per_second=4) as live:
 
@@ -149,7 +170,7 @@ def scoreboard(episodes: int, stream: TextIO | None = None) -> Iterator[Scoreboa
             live.update(Text(""), refresh=True)
             console.print(results(summary, console.width))
 
-        yield Scoreboard(episodes, update, conclude)
+        yield Scoreboard(episodes, update, conclude, before=before)
 
 
 def _picture(board: Scoreboard) -> Group:
@@ -170,11 +191,6 @@ def _share(progress: Progress | None) -> float:
     if progress.share is not None:
         return progress.share
     return max(0, progress.step - 1) / progress.steps if progress.steps else 0.0
-
-
-def _sum(one: float | None, other: float | None) -> float | None:
-    """The sum; None if a part is unknown."""
-    return None if one is None or other is None else one + other
 
 
 def _time(seconds: float) -> str:

@@ -17,12 +17,12 @@ import io
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from actors.errors import UserError
-from actors.packing import Packed, Packer
+from actors.packing import Outside, Packed, Packer, play
 from actors.registering import CONFIG, STUDY, ends, planned, registered_in, taken_up
 from actors.roster import distinct_models, roster
 from actors.run import write_json
@@ -30,7 +30,8 @@ from market import variables
 from market.config import Config, configure, documents
 from market.config.cells import cells
 from market.config.loading import configured
-from market.environment import OUTSIDE, Answer, Decision
+from market.config.plans import EpisodePlan
+from market.environment import OUTSIDE, Answer, Decision, Result
 from market.storage import LOCAL, Storage
 from market.study.sweeps import concluding, outcomes
 from market.study.sweeps.concluding import Conclusion
@@ -60,6 +61,7 @@ class Swept:
         seconds: Wall time of playing.
         memory: For each process that played, bytes after its first and after its last shard.
         owed: Why an episode waits for its provider; None when none does.
+        apart: For each unit over which a worker died, in this run, what came of playing it apart.
     """
 
     sweep: Sweep
@@ -68,6 +70,7 @@ class Swept:
     seconds: float = 0.0
     memory: tuple[tuple[int, int], ...] = ()
     owed: str | None = None
+    apart: dict[str, str] = field(default_factory=dict)
 
 
 def sweep(
@@ -137,12 +140,14 @@ def _play(
     before = whole.units - sum(len(shard.units) for shard in todo)
     progress.started(whole.units, before)
     failures: dict[str, str] = {}
+    apart: dict[str, str] = {}
     held: dict[int, list[int]] = {}
     began = time.monotonic()
     played = before
     with _place(whole, todo) as place:
         for packed in place.play(todo):
             held.setdefault(packed.process, []).append(packed.memory)
+            apart |= packed.notes
             errors = out / "errors" / f"part-{packed.number:05}.txt"
             if packed.failures:
                 failures |= {unit: text.splitlines()[-1] for unit, text in packed.failures.items()}
@@ -156,7 +161,7 @@ def _play(
             progress.played(packed.units)
     seconds = time.monotonic() - began
     memory = tuple((each[0], each[-1]) for each in held.values())
-    return Swept(whole, played, failures, seconds, memory)
+    return Swept(whole, played, failures, seconds, memory, apart=apart)
 
 
 class _Here:
@@ -203,20 +208,31 @@ def asks_models(config: Config) -> bool:
 
 
 def refuse_unknown(whole: Sweep) -> None:
-    """Play one unit, without an encoder, to see whether there are the outcomes that are asked.
+    """Play one unit to see whether there are the outcomes that are asked.
+
+    It is played without an encoder, and by nobody's policies: they may hang or end this process.
 
     Raises:
         UserError: If one is not there.
     """
     study = whole.config.study
     assert study is not None
-    rows = list(Packer(whole.config, lambda _: _nothing_known).rows(whole.shards[0].units[0]))
+    packer = Packer(whole.config, lambda _: _nothing_known, _play_idly)
+    rows = list(packer.rows(whole.shards[0].units[0]))
     columns = {column for row in rows for column in row}
     retailers = [retailer.name for retailer in whole.config.retailers]
     for outcome in study.told:
         if (what := outcomes.problem(outcome, columns, retailers)) is not None:
             where = "primary" if outcome == study.primary else "outcomes"
             raise UserError(f"`study.{where}`: {what}.")
+
+
+def _play_idly(plan: EpisodePlan, outside: Outside) -> Result:
+    """Play an episode in which nobody does anything; its results have the same names."""
+    nobody = {"policy": "idle", "options": {}}
+    idle = [retailer.model_copy(update=nobody) for retailer in plan.config.retailers]
+    config = plan.config.model_copy(update={"retailers": idle})
+    return play(replace(plan, config=config), outside)
 
 
 def _nothing_known(decision: Decision) -> Answer:

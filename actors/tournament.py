@@ -195,5 +195,6 @@ def finished(journal: Path, header: Header, storage: Storage = LOCAL) -> bool:
     except JournalError:
         return False  # whoever goes on with it says what is wrong; the other episodes are played
     if keys := found.header.differences(header):
-        raise ConfigChangedError(journal, keys)
+        hint = "leave them as they were, or name another folder with --out"
+        raise ConfigChangedError(journal, keys, hint)
     return found.result is not None

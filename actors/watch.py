@@ -61,6 +61,32 @@ class Progress:
         return (self.step - 1) / self.steps if between else None
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is done of an episode, or of many, and what it took.
+
+    Attributes:
+        share: Share that is done: of an episode from 0 to 1, of many in episodes.
+        calls: Model calls.
+        tokens: Tokens read and written, where known.
+        cost_usd: Price; None when any part of it is unknown.
+    """
+
+    share: float = 0.0
+    calls: int = 0
+    tokens: int = 0
+    cost_usd: float | None = 0.0
+
+    def __add__(self, other: Work) -> Work:
+        costs = (self.cost_usd, other.cost_usd)
+        return Work(
+            self.share + other.share,
+            self.calls + other.calls,
+            self.tokens + other.tokens,
+            None if None in costs else sum(filter(None, costs), 0.0),
+        )
+
+
 class Watcher(Protocol):
     """Someone who is told. It is called from the driver and must return at once."""
 

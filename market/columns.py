@@ -54,8 +54,13 @@ def schema(event: type[Event]) -> Any:
             )
             for name, description in describe(event).items()
         ],
-        metadata={"description": (inspect.getdoc(event) or "").partition("\n")[0]},
+        metadata={"description": summary(event)},
     )
+
+
+def summary(event: type[Event]) -> str:
+    """What a row of an event's table is: the first line of its docstring."""
+    return (inspect.getdoc(event) or "").partition("\n")[0]
 
 
 def columns(event: type[Event]) -> dict[str, tuple[type, bool]]:

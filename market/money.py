@@ -65,27 +65,27 @@ class Flow:
 
 @dataclass(slots=True)
 class _Balance:
-    """What an account holds of an asset, and what it held when the period began.
+    """What an account holds of an asset.
 
-    `free` may run below zero; `came` is what a check finds that movements brought it to.
+    `free` may run below zero; `came` is what the movements that were checked brought it to.
     """
 
     account: str
     asset: str
     free: bool
     held: int = 0
-    opening: int = 0
     came: int = 0
 
 
 @dataclass(slots=True)
 class _Stream:
-    """The sum of a flow under way, and the two balances that it changes."""
+    """The sum of a flow under way, the two balances that it changes, and how much was checked."""
 
     giver: _Balance
     taker: _Balance
     amount: int = 0
     moves: int = 0
+    checked: int = 0
 
 
 class Ledger:
@@ -174,39 +174,49 @@ class Ledger:
         Raises:
             ConservationError: If they differ.
         """
-        balance = self._balances.get((account, asset))
-        held = balance.held if balance else 0
-        if held != amount:
-            raise ConservationError(
-                f"{account} should hold {amount} {asset}, but the ledger says {held}"
-            )
+        self.expect_all(account, ((asset, amount),))
+
+    def expect_all(self, account: str, amounts: Iterable[tuple[str, int]]) -> None:
+        """Hold figures of other books about one account against the ledger, asset by asset.
+
+        Raises:
+            ConservationError: If one differs.
+        """
+        find = self._balances.get
+        for asset, amount in amounts:
+            balance = find((account, asset))
+            held = balance.held if balance else 0
+            if held != amount:
+                raise ConservationError(
+                    f"{account} should hold {amount} {asset}, but the ledger says {held}"
+                )
 
     def check(self) -> None:
         """Check that nothing was made or lost and that no account inside is overdrawn.
 
         Raises:
-            ConservationError: If an asset does not sum to 0, a balance is not its opening
-                balance and what moved since, or an account inside holds less than nothing.
+            ConservationError: If an asset does not sum to 0, a balance is not what all movements
+                brought it to, or an account inside holds less than nothing.
         """
+        for stream in self._flows.values():
+            amount = stream.amount - stream.checked
+            stream.checked = stream.amount
+            stream.giver.came -= amount
+            stream.taker.came += amount
         for asset, balances in self._assets.items():
-            made = 0
+            made, wrong = 0, None
             for balance in balances:
                 held = balance.held
                 made += held
-                balance.came = balance.opening
+                if held != balance.came:
+                    wrong = balance
                 if held < 0 and not balance.free:
                     raise ConservationError(f"{balance.account} holds {held} {asset}")
             if made:
                 raise ConservationError(f"{made} {asset} came from nowhere")
-        for stream in self._flows.values():
-            amount = stream.amount
-            stream.giver.came -= amount
-            stream.taker.came += amount
-        for balance in self._balances.values():
-            if balance.held != balance.came:
+            if wrong is not None:
                 raise ConservationError(
-                    f"{balance.account} holds {balance.held} {balance.asset}, "
-                    f"but {balance.came} moved there"
+                    f"{wrong.account} holds {wrong.held} {asset}, but {wrong.came} moved there"
                 )
 
     def close(self) -> tuple[Flow, ...]:
@@ -215,10 +225,16 @@ class Ledger:
         Raises:
             ConservationError: As `check`.
         """
-        self.check()
         flows = self.flows
+        self.settle()
+        return flows
+
+    def settle(self) -> None:
+        """Check and begin the next period, for those who read no movements.
+
+        Raises:
+            ConservationError: As `check`.
+        """
+        self.check()
         self._flows.clear()
         self._routes.clear()
-        for balance in self._balances.values():
-            balance.opening = balance.held
-        return flows

@@ -8,8 +8,10 @@ imported when used, so that a retailer's process loads one policy and not all of
 from __future__ import annotations
 
 import importlib
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 #: The environments of this project.
@@ -79,17 +81,35 @@ def load(path: str) -> Any:
     """Import what `module:name` names.
 
     Raises:
-        UnknownNameError: If there is no such module or no such name in it.
+        UnknownNameError: If there is no such module or no such name in it, or if the module, one of
+            the user's own, fails while it is imported.
     """
     module_name, _, attribute = path.partition(":")
     try:
-        return getattr(importlib.import_module(module_name), attribute)
-    except ModuleNotFoundError as error:
-        if error.name is None or not module_name.startswith(error.name):
+        module = importlib.import_module(module_name)
+    except Exception as error:
+        missing = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
+        if missing is not None and module_name.startswith(missing):
+            raise UnknownNameError(f"there is no module `{module_name}`") from error
+        if module_name.partition(".")[0] == __name__.partition(".")[0]:
             raise
-        raise UnknownNameError(f"there is no module `{module_name}`") from error
+        raise UnknownNameError(
+            f"module `{module_name}` cannot be imported: {_told(error)}"
+        ) from error
+    try:
+        return getattr(module, attribute)
     except AttributeError as error:
         raise UnknownNameError(f"module `{module_name}` has no `{attribute}`") from error
+
+
+def _told(error: Exception) -> str:
+    """An error, and the line of the user's that it came from; a syntax error names its own."""
+    what = f"{type(error).__name__}: {error}"
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame for frame in frames if not frame.filename.startswith("<")]
+    if isinstance(error, SyntaxError) or not lines:
+        return what
+    return f"{what} ({Path(lines[-1].filename).name}, line {lines[-1].lineno})"
 
 
 def environment_kind(name: str) -> EnvironmentKind:

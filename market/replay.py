@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from market import canonical, registry
@@ -80,7 +81,7 @@ def build(header: Header) -> Environment:
         ) from error
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Moment:
     """One call of the environment.
 
@@ -98,9 +99,9 @@ class Moment:
     answers: Answers
     environment: Environment
 
-    @property
+    @cached_property
     def events(self) -> Sequence[Event]:
-        """What happened, until the iteration goes on. Built when asked for."""
+        """What happened. Built when first asked for, which must be before the iteration goes on."""
         return self.environment.events
 
 

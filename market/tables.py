@@ -10,8 +10,9 @@ Tables are never read back by the project's own record: delete them and they can
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar
@@ -36,6 +37,8 @@ __all__ = [
 
 #: Rows held in memory per table, and the size of its row groups.
 ROW_GROUP = 65_536
+#: Rows of a table that are held as events, which are large and many to collect.
+MOST_EVENTS = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,7 @@ class Written:
     left_out: dict[str, str]
 
 
-def write_tables(run_dir: Path | str) -> Written:
+def write_tables(run_dir: Path | str, play: Callable[[Path], Replay] = Replay) -> Written:
     """Make the tables of a run from its journals: `tables/<name>.parquet`.
 
     Episodes come in the order of their folders' names; of an unfinished one, what there is; of a
@@ -139,6 +142,7 @@ def write_tables(run_dir: Path | str) -> Written:
 
     Args:
         run_dir: The folder that holds `episodes/<id>/journal.jsonl`.
+        play: Begins to play a journal again; somebody who looks on has a replay of its own here.
     """
     run_dir = Path(run_dir)
     tables = _Tables(run_dir / "tables")
@@ -146,7 +150,7 @@ def write_tables(run_dir: Path | str) -> Written:
     try:
         for path in sorted(run_dir.glob("episodes/*/journal.jsonl")):
             try:
-                _add_episode(tables, path)
+                _add_episode(tables, path, play(path))
             except (JournalError, ReplayError, CallLogError) as error:
                 tables.forget()
                 left_out[path.parent.name] = str(error)
@@ -157,21 +161,19 @@ def write_tables(run_dir: Path | str) -> Written:
         tables.discard()
 
 
-def _add_episode(tables: _Tables, path: Path) -> None:
-    replay = Replay(path)
+def _add_episode(tables: _Tables, path: Path, replay: Replay) -> None:
     header = replay.header
     kind = registry.environment_kind(header.environment)
     of_game: tuple[type[Event], ...] = registry.load(kind.events) if kind.events else ()
-    tables.open((*COMMON, *of_game))
-    key = (header.episode, header.seed)
+    tables.begin((header.episode, header.seed), (*COMMON, *of_game))
     last = (0, 0)
     for moment in replay:
         last = moment.step, moment.turn
-        tables.add(key, moment.events)
-        tables.add(key, _decisions(moment))
+        tables.add(moment.events)
+        tables.add(_decisions(moment))
     if replay.finished:
-        tables.add(key, _results(replay.environment.result, *last))
-    tables.add(key, map(_call, read_calls(path.with_name("calls.jsonl")).records))
+        tables.add(_results(replay.environment.result, *last))
+    tables.add(map(_call, read_calls(path.with_name("calls.jsonl")).records))
 
 
 def _decisions(moment: Moment) -> Iterator[DecisionRow]:
@@ -222,9 +224,11 @@ class _Tables:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._tables: dict[type[Event], _Table] = {}
+        self._key = ("", 0)
 
-    def open(self, events: Iterable[type[Event]]) -> None:
-        """Make the tables that there are not yet, so that one without rows exists too."""
+    def begin(self, key: tuple[str, int], events: Iterable[type[Event]]) -> None:
+        """Begin an episode, and make the tables that there are not yet, be they without rows."""
+        self._key = key
         names = {event.table: event for event in self._tables}
         for event in events:
             if names.setdefault(event.table, event) is not event:
@@ -233,20 +237,20 @@ class _Tables:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 self._tables[event] = _Table(event, self._folder / f"{event.table}.parquet.part")
 
-    def add(self, key: tuple[str, int], rows: Iterable[Event]) -> None:
-        """Add rows of one episode to the tables of their classes."""
-        for row in rows:
-            if type(row) not in self._tables:
-                raise TypeError(f"{type(row).__name__} is not among the environment's events")
-            self._tables[type(row)].add(key, row)
+    def add(self, rows: Iterable[Event]) -> None:
+        """Add rows of the episode to the tables of their classes."""
+        for event, own in groupby(rows, type):
+            if event not in self._tables:
+                raise TypeError(f"{event.__name__} is not among the environment's events")
+            self._tables[event].add(self._key, own)
 
     def keep(self) -> None:
-        """Keep the rows that were added since the last time."""
+        """Keep the rows of the episode."""
         for table in self._tables.values():
-            table.keep()
+            table.keep(self._key)
 
     def forget(self) -> None:
-        """Forget the rows that were added since rows were kept."""
+        """Forget the rows of the episode."""
         for table in self._tables.values():
             table.forget()
 
@@ -273,40 +277,56 @@ class _Table:
         self.path = path
         self.rows = 0
         self._schema = schema(event)
-        self._values: Callable[[Event], tuple[Any, ...]] = attrgetter(*columns(event))
-        self._new: list[tuple[Any, ...]] = []
-        self._pending: list[tuple[Any, ...]] = []
+        self._fields = [attrgetter(name) for name in columns(event)]
+        #: Rows that are no columns yet, the columns of the episode, and those that are kept.
+        self._events: list[Event] = []
+        self._new: list[list[Any]] = [[] for _ in self._schema]
+        self._pending: list[list[Any]] = [[] for _ in self._schema]
         self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
 
-    def add(self, key: tuple[str, int], row: Event) -> None:
-        self._new.append((*key, *self._values(row)))
+    def add(self, key: tuple[str, int], rows: Iterable[Event]) -> None:
+        self._events += rows
+        if len(self._events) >= MOST_EVENTS:
+            self._spread(key)
 
-    def keep(self) -> None:
-        self._pending += self._new
-        self._new = []
-        while len(self._pending) >= ROW_GROUP:
-            self._write(self._pending[:ROW_GROUP])
-            del self._pending[:ROW_GROUP]
+    def keep(self, key: tuple[str, int]) -> None:
+        self._spread(key)
+        for column, new in zip(self._pending, self._new, strict=True):
+            column += new
+            new.clear()
+        while len(self._pending[0]) >= ROW_GROUP:
+            self._write()
 
     def forget(self) -> None:
-        self._new = []
+        self._events.clear()
+        for column in self._new:
+            column.clear()
 
     def close(self) -> None:
         if self._writer.is_open:
-            if self._pending:
-                self._write(self._pending)
+            if self._pending[0]:
+                self._write()
             self._writer.close()
 
     def discard(self) -> None:
         self._writer.close()
         self.path.unlink(missing_ok=True)
 
-    def _write(self, rows: Sequence[tuple[Any, ...]]) -> None:
+    def _spread(self, key: tuple[str, int]) -> None:
+        """Spread rows over the columns of the episode."""
+        keys = ([part] * len(self._events) for part in key)
+        values = (map(field, self._events) for field in self._fields)
+        for column, own in zip(self._new, chain(keys, values), strict=True):
+            column += own
+        self._events.clear()
+
+    def _write(self) -> None:
+        """Write what is pending, a row group at most."""
         import pyarrow as pa
 
-        columns = [
-            pa.array(values, field.type)
-            for values, field in zip(zip(*rows, strict=True), self._schema, strict=True)
-        ]
-        self.rows += len(rows)
-        self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema))
+        arrays = []
+        for column, field in zip(self._pending, self._schema, strict=True):
+            arrays.append(pa.array(column[:ROW_GROUP], field.type))
+            del column[:ROW_GROUP]
+        self.rows += len(arrays[0])
+        self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))

@@ -35,6 +35,7 @@ def fork(
 
         from actors import forking
         from actors.audience import audience
+        from actors.earlier import earlier
         from actors.run import write_json
         from actors.targets import read
         from market.config.seating import read_options, read_swap
@@ -49,7 +50,8 @@ def fork(
             config, journal = forking.recorded_episode(folder, episode, overrides or ())
             arms = forks.arms(config, journal, step, seeds, change)
             for arm, playing in arms.items():
-                with audience(seeds) as watching:
+                plans = forking.begun(playing, journal, out / arm)
+                with audience(seeds, earlier(plans, out / arm)) as watching:
                     outcome = forking.play(playing, journal, out / arm, watching)
                 for failure in outcome.failed:
                     typer.echo(" ".join(failure.split()), err=True)

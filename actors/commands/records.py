@@ -96,8 +96,9 @@ def report(
 ) -> None:
     """Make the report and the tables of a run or study anew."""
     with told():
+        from actors.collecting import relax
         from actors.targets import remade
-        from market.study.report import write_report
+        from market.study.report import Gathered, write_report
         from market.tables import write_tables
 
         def computing(episode: str) -> None:
@@ -111,8 +112,10 @@ def report(
                 written = [retell(folder)]
             else:
                 journals_of(folder)
-                left_out = write_tables(folder).left_out
-                written = [write_report(folder, counterfactuals, computing)]
+                relax()
+                gathered = Gathered()
+                left_out = write_tables(folder, gathered.play).left_out
+                written = [write_report(folder, counterfactuals, computing, gathered)]
             if form is not Form.HTML:
                 written = _exported(folder, form)
         for path in written:

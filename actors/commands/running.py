@@ -45,16 +45,18 @@ def run(
             refuse_unusable(Path(target))
 
         from actors.audience import audience
+        from actors.earlier import earlier
         from actors.origins import moved
         from actors.run import run as play
         from actors.targets import written
         from market.config.plans import expand
 
+        plans = expand(checked)
         with (
             written(target, resume) as (folder, storage),
-            audience(len(expand(checked))) as watching,
+            audience(len(plans), earlier(plans, folder)) as watching,
         ):
-            if resume and (warning := moved(checked, folder)) is not None:
+            if resume and (warning := moved(plans, folder)) is not None:
                 typer.echo(warning, err=True)
             outcome = play(checked, folder, watching, resume, storage)
         for failure in outcome.failed:

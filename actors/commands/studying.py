@@ -9,7 +9,12 @@ import typer
 
 from actors.commands.telling import Overrides, refuse_unusable, told
 
+#: Troubles of a kind that are told one by one.
+SHOWN = 5
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from actors.sweep import Swept
     from market.config import Config
     from market.storage import Storage
@@ -72,7 +77,7 @@ def study(
         with written(target, resume) as (folder, storage):
             swept = _play(checked, folder, resume, storage, extend)
             conclusion = conclude(swept, folder)
-        _tell_failures(swept, target)
+        _tell_troubles(swept, target)
         if conclusion is not None:
             from actors.study_text import show
 
@@ -93,9 +98,14 @@ def _play(config: Config, folder: Path, resume: bool, storage: Storage, extend: 
 
     if asks_models(config):
         from actors.audience import audience
-        from actors.recorded_study import play_recorded
+        from actors.earlier import earlier
+        from actors.origins import moved
+        from actors.recorded_study import episodes, play_recorded
 
-        with audience(max(2, planned(config).units)) as watching:
+        plans = episodes(planned(config, folder if resume else None, extend))
+        with audience(max(2, len(plans)), earlier(plans, folder)) as watching:
+            if resume and (warning := moved(plans, folder)) is not None:
+                typer.echo(warning, err=True)
             return play_recorded(config, folder, watching, resume, storage, extend)
     from actors.pace import pace
 
@@ -103,9 +113,18 @@ def _play(config: Config, folder: Path, resume: bool, storage: Storage, extend: 
         return sweep(config, folder, progress, resume, storage, extend)
 
 
-def _tell_failures(swept: Swept, target: str) -> None:
-    shown = list(swept.failures.items())[:5]
-    for unit, what in shown:
-        typer.echo(f"{unit}: {what} (see {target}/errors)", err=True)
-    if len(swept.failures) > len(shown):
-        typer.echo(f"and {len(swept.failures) - len(shown):,} more", err=True)
+def _tell_troubles(swept: Swept, target: str) -> None:
+    _tell([f"{unit}: {what} (see {target}/errors)" for unit, what in swept.failures.items()])
+    _tell(
+        [
+            f"{unit}: a worker died over it; played again with its policies apart, {what}"
+            for unit, what in swept.apart.items()
+        ]
+    )
+
+
+def _tell(troubles: Sequence[str]) -> None:
+    for trouble in troubles[:SHOWN]:
+        typer.echo(trouble, err=True)
+    if len(troubles) > SHOWN:
+        typer.echo(f"and {len(troubles) - SHOWN:,} more", err=True)

@@ -6,6 +6,7 @@ bug of the command keeps its traceback.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -27,11 +28,26 @@ _TOLD = (
     ("market.study.report.loading", "ReportError"),
     ("market.study.recording", "StudyError"),
     ("market.replay", "ReplayError"),
-    ("market.study.recording", "StudyError"),
     ("market.study.interventions.rerun", "RerunError"),
     ("market.vending.calibration.records", "CalibrationError"),
     ("embeddings.encoder", "EncoderError"),
     ("actors.errors", "UserError"),
+)
+
+#: Errors of the system that are about a file or the room for it, and no bug.
+_OF_FILES = frozenset(
+    {
+        errno.EACCES,
+        errno.EDQUOT,
+        errno.EIO,
+        errno.EISDIR,
+        errno.ENAMETOOLONG,
+        errno.ENOENT,
+        errno.ENOSPC,
+        errno.ENOTDIR,
+        errno.EPERM,
+        errno.EROFS,
+    }
 )
 
 Overrides = Annotated[
@@ -65,9 +81,13 @@ def told() -> Iterator[None]:
         typer.echo("Terminated.", err=True)
         raise typer.Exit(128 + signal.SIGTERM) from None
     except Exception as error:
-        if not isinstance(error, _told_errors()):
+        if isinstance(error, OSError) and error.errno in _OF_FILES:
+            sentence = _of_file(error)
+        elif isinstance(error, _told_errors()):
+            sentence = str(error)
+        else:
             raise
-        typer.echo(" ".join(str(error).split()), err=True)
+        typer.echo(" ".join(sentence.split()), err=True)
         raise typer.Exit(2) from None
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -76,6 +96,15 @@ def told() -> Iterator[None]:
 def _told_errors() -> tuple[type[BaseException], ...]:
     loaded = ((sys.modules.get(module), name) for module, name in _TOLD)
     return tuple(getattr(module, name) for module, name in loaded if module is not None)
+
+
+def _of_file(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return (
+            f"{os.strerror(error.errno)}; make room and say it again, with --resume where results "
+            "were begun."
+        )
+    return f"{error.filename or 'A file'}: {error.strerror}; mend that, or name another."
 
 
 def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:

@@ -263,9 +263,12 @@ def _bury(loop: VirtualLoop) -> None:
     for task in asyncio.all_tasks(loop):
         task.cancel()
     while left := asyncio.all_tasks(loop):
+        # Not `run_until_complete`: a driver that was killed as it ended left the loop a wish to
+        # stop, which is taken here for the end of nothing.
+        asyncio.gather(*left, return_exceptions=True).add_done_callback(lambda _: loop.stop())
         # What died with the driver is raised once more by whoever waited for it.
         with suppress(Killed):
-            loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+            loop.run_forever()
     loop.close()
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import fcntl
 import os
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from market.storage.port import LockedError
+
+#: Ends the name of what is being written, until it is whole.
+PART: Final = ".part"
 
 
 class LocalStorage:
@@ -34,7 +37,7 @@ class LocalStorage:
 
     def write(self, path: Path, data: bytes) -> None:
         """See `Storage.write`."""
-        part = path.with_name(path.name + ".part")
+        part = path.with_name(path.name + PART)
         part.write_bytes(data)
         part.replace(path)
 

@@ -29,7 +29,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from market.storage.local import LocalAppender, LocalLock, LocalStorage
+from market.storage.local import PART, LocalAppender, LocalLock, LocalStorage
 from market.storage.port import LockedError
 
 #: What need not be sure is sent in parts of this many bytes.
@@ -55,6 +55,7 @@ class Mirror:
 
     def __init__(self, url: str, folder: Path) -> None:
         import fsspec
+        from fsspec.implementations.local import LocalFileSystem
 
         self.url = url
         self.folder = folder
@@ -64,6 +65,8 @@ class Mirror:
             self._store, self._root = fsspec.core.url_to_fs(url)
         except (ImportError, ValueError) as error:
             raise OSError(0, f"{url} cannot be used: {error}") from error
+        # Of fsspec's own stores this one alone lets a half-written object be read.
+        self._in_files = isinstance(self._store, LocalFileSystem)
 
     def occupied(self) -> bool:
         """Whether anything is at the URL."""
@@ -160,10 +163,10 @@ class Mirror:
         path = self._at(name)
         with self._told(name):
             try:
-                self._store.pipe_file(path, data)
+                self._pipe(path, data)
             except FileNotFoundError:  # a store with folders
                 self._store.makedirs(path.rpartition("/")[0], exist_ok=True)
-                self._store.pipe_file(path, data)
+                self._pipe(path, data)
 
     def drop(self, name: str) -> None:
         """Remove an object, if it is there."""
@@ -183,7 +186,14 @@ class Mirror:
                 paths = self._store.find(self._at(below))
             except FileNotFoundError:
                 return set()
-        return {path[len(self._root) :].lstrip("/") for path in paths}
+        names = {path[len(self._root) :].lstrip("/") for path in paths}
+        return {name for name in names if not name.endswith(PART)} if self._in_files else names
+
+    def _pipe(self, path: str, data: bytes) -> None:
+        if self._in_files:
+            self._local.write(Path(path), data)
+        else:
+            self._store.pipe_file(path, data)
 
     def _content(self, name: str) -> bytes | None:
         """What an object holds now; None if there is none."""

@@ -10,6 +10,7 @@ movements, and
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from market.money import ConservationError, Ledger
@@ -121,13 +122,13 @@ class Accounts:
         """Move units of a product."""
         self._ledger.move(product, source, target, units, cause)
 
-    def expect(self, place: str, product: str, units: int) -> None:
-        """Hold what lies at a place against the ledger.
+    def expect(self, place: str, units: Iterable[tuple[str, int]]) -> None:
+        """Hold units of products that lie at a place against the ledger.
 
         Raises:
             market.money.ConservationError: If they differ.
         """
-        self._ledger.expect(place, product, units)
+        self._ledger.expect_all(place, units)
 
     def close(self, day: int) -> Closing:
         """Check the books and close the day.
@@ -135,7 +136,7 @@ class Accounts:
         Raises:
             market.money.ConservationError: If they contradict each other.
         """
-        self._ledger.close()
+        self._ledger.settle()
         totals, today = self._totals, self._today
         paid = sum(totals[cause] for cause in COSTS)
         self._ledger.expect(CASH, MONEY, self._start - paid + totals["revenue"])

@@ -26,19 +26,56 @@ class Stock:
 
     def units(self, product: int) -> int:
         """Units of a product, expired ones included."""
-        return sum(units for _, units in self._batches.get(product, ()))
+        total = 0
+        for _, units in self._batches.get(product, ()):
+            total += units
+        return total
+
+    def totals(self) -> dict[int, int]:
+        """Units of each product of which there are any, in no order that means anything."""
+        return {product: self.units(product) for product in self._batches}
 
     def expired(self, product: int, day: int) -> int:
         """Units of a product that are expired on a day."""
-        return sum(units for expires, units in self._batches.get(product, ()) if expires <= day)
+        return self.expiry(product, day)[0]
+
+    def expiry(self, product: int, day: int) -> tuple[int, int | None]:
+        """Units of a product that are expired on a day, and the first day on which more will be."""
+        expired = 0
+        for expires, units in self._batches.get(product, ()):
+            if expires > day:
+                return expired, expires
+            expired += units
+        return expired, None
 
     def fresh(self, product: int, day: int) -> int:
         """Units of a product that are not expired on a day."""
-        return sum(units for expires, units in self._batches.get(product, ()) if expires > day)
+        return self.units(product) - self.expired(product, day)
 
     def expiring(self, product: int, day: int) -> int:
         """Units of a product whose batch expires on exactly that day."""
-        return sum(units for expires, units in self._batches.get(product, ()) if expires == day)
+        for expires, units in self._batches.get(product, ()):
+            if expires >= day:
+                return units if expires == day else 0
+        return 0
+
+    def aged(self, day: int, soon: int) -> tuple[int, int]:
+        """Units of all products that are expired on a day, and of those that soon will be.
+
+        Args:
+            day: The day.
+            soon: The last day that is soon.
+        """
+        expired = expiring = 0
+        for batches in self._batches.values():
+            for expires, units in batches:
+                if expires > soon:
+                    break
+                if expires <= day:
+                    expired += units
+                else:
+                    expiring += units
+        return expired, expiring
 
     def add(self, product: int, batch: Batch) -> None:
         """Put a batch down."""

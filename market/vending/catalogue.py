@@ -63,6 +63,11 @@ class Catalogue:
         return {product.product: i for i, product in enumerate(self.products)}
 
     @cached_property
+    def codes(self) -> tuple[str, ...]:
+        """The code of each product."""
+        return tuple(product.product for product in self.products)
+
+    @cached_property
     def cost(self) -> NDArray[np.int64]:
         """Unit costs, fen."""
         return np.array([product.cost for product in self.products])

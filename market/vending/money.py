@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
 
 
 class AmountError(ValueError):
     """An amount of money with more than two decimals."""
 
 
+@lru_cache(maxsize=4096, typed=True)
 def fen(cny: float) -> int:
     """A finite amount of CNY as fen.
 

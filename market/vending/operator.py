@@ -94,7 +94,7 @@ class Operator:
 
     def code(self, product: int) -> str:
         """The code of a product."""
-        return self.world.catalogue[product].product
+        return self.world.catalogue.codes[product]
 
     def cost(self, product: int, units: int) -> int:
         """What units of a product cost, fen."""
@@ -195,16 +195,14 @@ class Operator:
         Raises:
             market.money.ConservationError: If they differ.
         """
-        total = 0
-        for product in self.warehouse:
-            units = self.warehouse.units(product)
-            total += units
-            self.accounts.expect(accounts.WAREHOUSE, self.code(product), units)
-        on_shelves = self.machines.units.sum(0)
-        for product in on_shelves.nonzero()[0].tolist():
-            self.accounts.expect(accounts.SHELVES, self.code(product), int(on_shelves[product]))
+        codes, stored = self.world.catalogue.codes, self.warehouse.totals()
+        self.accounts.expect(
+            accounts.WAREHOUSE, ((codes[product], units) for product, units in stored.items())
+        )
+        on_shelves = zip(codes, self.machines.units.sum(0).tolist(), strict=True)
+        self.accounts.expect(accounts.SHELVES, on_shelves)
         volumes = self.machines.volumes().tolist()
-        if total != self.warehouse_units or volumes != self.machines.used:
+        if sum(stored.values()) != self.warehouse_units or volumes != self.machines.used:
             raise ConservationError(f"{self.seat}: stock and its counts differ")
         if max(volumes) > self.rules.volume:
             raise ConservationError(f"{self.seat}: a machine is fuller than full")

@@ -72,6 +72,11 @@ class Orders:
         self.cost_under_way -= sum(order.cost for order in arrived)
         return arrived
 
+    def waiting(self) -> list[Order]:
+        """The orders that have not been delivered, the latest first."""
+        found = [order for orders in self._due.values() for order in orders]
+        return sorted(found, key=lambda order: -order.number)
+
     def under_way(self, product: int) -> int:
         """Units of a product that are under way."""
         return sum(

@@ -10,15 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from market.study.pages import Section, Spec
-from market.study.report.drawing import (
-    COLOURS,
-    DASHES,
-    Style,
-    figure,
-    label,
-    legend_of,
-    steps_axis,
-)
+from market.study.report.drawing import Style, figure, label, legend_of, steps_axis
+from market.study.report.study_figures import looks
 from market.study.text import decimal
 
 if TYPE_CHECKING:
@@ -30,12 +23,22 @@ if TYPE_CHECKING:
 WEEK = 7
 #: Most operators whose machines are mapped.
 MAPPED = 6
+#: Heads of the table of machines.
+MACHINE_HEADS = (
+    "Operator",
+    "Machine",
+    "Site",
+    "Sold a day",
+    "Gross profit a day, CNY",
+    "Visits",
+    "Empty days",
+)
 #: Figures of choices: metric, heading, decimal places.
 CHOICES = (
     ("assortment", "Assortment", 3),
-    ("pricing_regret", "Pricing regret", 2),
+    ("pricing_regret", "Pricing regret, CNY", 2),
     ("reassignment_gap", "Reassignment gap", 3),
-    ("visit_cycle_contribution", "Visit-cycle contribution", 2),
+    ("visit_cycle_contribution", "Visit-cycle contribution, CNY", 2),
     ("capital_efficiency", "Capital efficiency", 4),
     ("waste_rate", "Waste rate", 4),
     ("empty_machine_days", "Empty machine-days", 4),
@@ -55,13 +58,14 @@ def sections(run: Run, episode: str) -> list[Section]:
         for seat, retailer in seating.names.items()
     }
     days = named(run.table("days"), names)
+    drawn = styles(run)
     machines = run.table("machines")
     scores = run.scores
     found = [
-        assets(days),
+        assets(days, drawn),
         machine_map(machines[machines["episode"] == episode], scores),
-        waste(days, named(run.table("deliveries"), names)),
-        visits(named(run.table("visits"), names), days),
+        waste(days, named(run.table("deliveries"), names), drawn),
+        visits(named(run.table("visits"), names), days, drawn),
         choices(scores),
         learning(scores),
     ]
@@ -78,7 +82,23 @@ def named(table: pd.DataFrame, names: Mapping[tuple[str, str], str]) -> pd.DataF
     return found[found["name"].notna()]
 
 
-def assets(days: pd.DataFrame) -> Section | None:
+def styles(run: Run) -> dict[str, Style]:
+    """How each retailer is drawn, the same in all figures: models first, then the best."""
+    scores, score = run.scores, {}
+    if "score" in scores:
+        score = scores.groupby("name")["score"].mean().to_dict()
+    seats = [
+        (seating.names[seat], model)
+        for seating in run.seatings.values()
+        for seat, model in seating.models.items()
+    ]
+    names = {name for name, _ in seats}
+    ranked = sorted(names, key=lambda name: (-score.get(name, float("-inf")), name))
+    models = {name for name, model in seats if model is not None}
+    return looks(ranked, [name for name in ranked if name in models])
+
+
+def assets(days: pd.DataFrame, drawn: Mapping[str, Style] | None = None) -> Section | None:
     """Net assets in the evening, day by day; None without a day."""
     if days.empty:
         return None
@@ -87,7 +107,7 @@ def assets(days: pd.DataFrame) -> Section | None:
         "net-assets",
         "Net assets",
         "Cash and unexpired units at cost, in the evening, CNY; means over episodes.",
-        [lines("net-assets-path", "Net assets", "CNY, by day", mean, "~s")],
+        [lines("net-assets-path", "Net assets", "CNY, by day", mean, "~s", drawn=drawn)],
     )
 
 
@@ -110,9 +130,18 @@ def machine_map(machines: pd.DataFrame, scores: pd.DataFrame) -> Section | None:
     return Section(
         "machines",
         "Machines",
-        "Stock when sales begin and units sold in one episode, mean of each week.",
+        "Stock when sales begin and units sold in one episode, mean of each week. The stronger the "
+        "colour, the more; each map has a scale of its own, whose ends are above it.",
         figures,
-        ("Operator", "Machine", "Site", "Sold a day", "Gross profit a day", "Visits", "Empty days"),
+        (
+            "Operator",
+            "Machine",
+            "Site",
+            "Sold a day",
+            "Gross profit a day, CNY",
+            "Visits",
+            "Empty days",
+        ),
         machine_rows(machines, ranked[:MAPPED]),
     )
 
@@ -136,7 +165,9 @@ def machine_rows(machines: pd.DataFrame, seats: Iterable[str]) -> list[list[str]
     return rows
 
 
-def waste(days: pd.DataFrame, deliveries: pd.DataFrame) -> Section | None:
+def waste(
+    days: pd.DataFrame, deliveries: pd.DataFrame, drawn: Mapping[str, Style] | None = None
+) -> Section | None:
     """Units wasted so far over units received so far; None where nothing was received."""
     if deliveries.empty:
         return None
@@ -154,11 +185,13 @@ def waste(days: pd.DataFrame, deliveries: pd.DataFrame) -> Section | None:
         "waste",
         "Waste",
         "Units that expired, or were discarded before they did, over units received, so far.",
-        [lines("waste-path", "Waste rate", "by day", share, ".1%")],
+        [lines("waste-path", "Waste rate", "of units received, by day", share, ".1%", drawn=drawn)],
     )
 
 
-def visits(visited: pd.DataFrame, days: pd.DataFrame) -> Section | None:
+def visits(
+    visited: pd.DataFrame, days: pd.DataFrame, drawn: Mapping[str, Style] | None = None
+) -> Section | None:
     """Machines visited per week and operator; None where nobody visited one."""
     import pandas as pd
 
@@ -177,7 +210,7 @@ def visits(visited: pd.DataFrame, days: pd.DataFrame) -> Section | None:
         "visits",
         "Visits",
         "Machines visited per week and operator; each costs the visit fee.",
-        [lines("visits-path", "Visits", "per week", mean, ".1f", first="week")],
+        [lines("visits-path", "Visits", "per week", mean, ".1f", first="week", drawn=drawn)],
     )
 
 
@@ -195,7 +228,10 @@ def choices(scores: pd.DataFrame) -> Section | None:
         "choices",
         "Choices",
         "What was chosen, held against the best that was possible in expectation: the stocked set, "
-        "each price (CNY per machine and day lost), and which machine has which set (share lost).",
+        "each price (CNY per machine and day lost), and which machine has which set (share lost). "
+        "Visit-cycle contribution is gross profit less visit fees per machine-day since its first "
+        "visit, capital efficiency a day's gross profit over inventory, and waste a share of units "
+        "received.",
         heads=("Retailer", *(heading for _, heading, _ in known)),
         rows=rows,
     )
@@ -229,6 +265,7 @@ def lines(
     values: pd.Series,
     form: str = ",.0f",
     first: str = "day",
+    drawn: Mapping[str, Style] | None = None,
 ) -> Spec:
     """A line per name over steps.
 
@@ -239,18 +276,21 @@ def lines(
         values: Indexed by name and step; not empty.
         form: Of a value, in d3's notation.
         first: What a step is called.
+        drawn: How each name is drawn, in the order of the legend; made up where not given.
     """
     traces, legend = [], []
     steps = values.index.get_level_values("step")
-    for number, (name, own) in enumerate(values.groupby(level="name", sort=True)):
-        turn = number // len(COLOURS) % len(DASHES)
-        style = Style(COLOURS[number % len(COLOURS)], DASHES[turn])
-        legend.append(legend_of(style, str(name)))
+    paths = {str(name): own for name, own in values.groupby(level="name", sort=True)}
+    for name, style in (drawn or looks([*paths])).items():
+        if name not in paths:
+            continue
+        own = paths[name]
+        legend.append(legend_of(style, name))
         traces.append(
             {
                 "type": "scatter",
                 "mode": "lines",
-                "name": label(str(name)),
+                "name": label(name),
                 "x": [int(step) for step in own.index.get_level_values("step")],
                 "y": [float(value) for value in own],
                 "line": {"color": style.variable, "width": 2, "dash": style.dash},
@@ -263,7 +303,8 @@ def lines(
             "title": {"text": first},
             **steps_axis(int(steps.max()), int(steps.min())),
         },
-        "yaxis": {"tickformat": form},
+        # Ticks go without the zeros that end them.
+        "yaxis": {"tickformat": form if "~" in form else f"{form[:-1]}~{form[-1]}"},
     }
     caption = {"title": title, "note": note, "legend": legend}
     return {**figure(identity, f"{title}: {note}", traces, layout), **caption}
@@ -288,7 +329,8 @@ def heat(identity: str, title: str, note: str, machines: pd.DataFrame, column: s
         "xaxis": {"title": {"text": "week"}},
         "yaxis": {"autorange": "reversed", "dtick": 1, "tickfont": {"size": 9}},
     }
-    caption = {"title": title, "note": note, "legend": []}
+    low, high = (decimal(float(end), 1) for end in (grid.min().min(), grid.max().max()))
+    caption = {"title": title, "note": f"{note}, {low} to {high}", "legend": []}
     return {**figure(identity, f"{title}: {note}", [trace], layout), **caption}
 
 

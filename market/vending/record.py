@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import repeat
+
 from market.environment import Event
 from market.vending import events
 from market.vending.metrics import ShelfDay
@@ -20,11 +22,18 @@ def rows(operator: Operator, turn: int, day: ShelfDay) -> list[Event]:
 
 
 def _products(operator: Operator, turn: int, day: ShelfDay) -> list[Event]:
-    shelf, machines = day.shelf, operator.world.machines
-    columns = (shelf.sites, shelf.products, shelf.units, shelf.prices, day.sold)
+    shelf, world = day.shelf, operator.world
+    columns = (shelf.units, shelf.prices, day.sold)
     return [
-        events.Sold(day.day, turn, operator.seat, machines[m], operator.code(p), units, price, sold)
-        for m, p, units, price, sold in zip(*(c.tolist() for c in columns), strict=True)
+        *map(
+            events.Sold,
+            repeat(day.day),
+            repeat(turn),
+            repeat(operator.seat),
+            map(world.machines.__getitem__, shelf.sites.tolist()),
+            map(world.catalogue.codes.__getitem__, shelf.products.tolist()),
+            *(column.tolist() for column in columns),
+        )
     ]
 
 

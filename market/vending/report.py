@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from market.environment import Json
 from market.vending.money import cny
 from market.vending.operator import Operator
@@ -42,12 +40,7 @@ def daily_report(operator: Operator, name: str) -> dict[str, Json]:
 
 
 def _warehouse(operator: Operator) -> dict[str, Json]:
-    stock, day = operator.warehouse, operator.day
-    expired = soon = 0
-    for product in stock:
-        for expires, units in stock.batches(product):
-            expired += units if expires <= day else 0
-            soon += units if day < expires <= day + SOON else 0
+    expired, soon = operator.warehouse.aged(operator.day, operator.day + SOON)
     return {"units": operator.warehouse_units, "expired": expired, "expiring": soon}
 
 
@@ -58,13 +51,7 @@ def _machines(operator: Operator) -> dict[str, Json]:
     yesterday = operator.sales[-1] if operator.sales else {}
     found: dict[str, Json] = {}
     for m, name in enumerate(operator.world.machines):
-        expired = soon = 0
-        for product in np.flatnonzero(machines.units[m]).tolist():
-            for expires, units in machines.stocks[m].batches(product):
-                if expires > day + SOON:
-                    break
-                expired += units if expires <= day else 0
-                soon += units if expires > day else 0
+        expired, soon = machines.stocks[m].aged(day, day + SOON)
         sales = yesterday.get(m, ())
         found[name] = {
             "listed": machines.listed[m],

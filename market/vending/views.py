@@ -24,6 +24,9 @@ from market.vending.tools import PAGE
 
 Arguments = Mapping[str, Any]
 
+#: Units, money taken and cost of what did not sell.
+NOTHING = (0, 0, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Display:
@@ -83,6 +86,7 @@ def view_product(scene: Scene, arguments: Arguments) -> dict[str, Json]:
     product = product_of(operator, code)
     machines = operator.machines
     sold = _summed(_sales(operator, _window(arguments), product=product), "machine")
+    columns = (machines.units[:, product].tolist(), machines.prices[:, product].tolist())
     return {
         **facts(operator, code),
         "warehouse": [
@@ -93,12 +97,14 @@ def view_product(scene: Scene, arguments: Arguments) -> dict[str, Json]:
         "machines": [
             {
                 "machine": name,
-                "units": int(machines.units[m, product]),
+                "units": units,
                 "price": cny(price),
-                **_amounts(sold.get(m, (0, 0, 0))),
+                **_amounts(sold.get(m, NOTHING)),
             }
-            for m, name in enumerate(operator.world.machines)
-            if (price := machines.price(m, product)) is not None
+            for m, (name, units, price) in enumerate(
+                zip(operator.world.machines, *columns, strict=True)
+            )
+            if price
         ],
     }
 
@@ -112,16 +118,21 @@ def view_machine(scene: Scene, arguments: Arguments) -> dict[str, Json]:
         return _rival(scene, machine, rival, arguments)
     machines, stock, day = operator.machines, operator.machines.stocks[machine], operator.day
     sold = _summed(_sales(operator, _window(arguments), machine=machine), "product")
+    codes = operator.world.catalogue.codes
+    prices, units = machines.prices[machine].tolist(), machines.units[machine].tolist()
 
     def row(product: int) -> dict[str, Json]:
-        batches = stock.batches(product)
+        expired, expires = stock.expiry(product, day)
+        of, revenue, cost = sold.get(product, NOTHING)
         return {
-            "product": operator.code(product),
-            "price": cny(machines.price(machine, product) or 0),
-            "units": int(machines.units[machine, product]),
-            "expired": stock.expired(product, day),
-            "expires": next((e for e, _ in batches if e > day), None),
-            **_amounts(sold.get(product, (0, 0, 0))),
+            "product": codes[product],
+            "price": cny(prices[product]),
+            "units": units[product],
+            "expired": expired,
+            "expires": expires,
+            "sold": of,
+            "revenue": cny(revenue),
+            "gross_profit": cny(revenue - cost),
         }
 
     return {
@@ -159,11 +170,12 @@ def view_warehouse(scene: Scene, arguments: Arguments) -> dict[str, Json]:
     stock, day = operator.warehouse, operator.day
 
     def row(product: int) -> dict[str, Json]:
+        expired, expires = stock.expiry(product, day)
         return {
             "product": operator.code(product),
             "units": stock.units(product),
-            "expired": stock.expired(product, day),
-            "expires": next((e for e, _ in stock.batches(product) if e > day), None),
+            "expired": expired,
+            "expires": expires,
         }
 
     return {"units": operator.warehouse_units, **_page(arguments, list(stock), row)}
@@ -173,9 +185,11 @@ def view_orders(scene: Scene, arguments: Arguments) -> dict[str, Json]:
     """Orders, the latest first."""
     operator = scene.operator
     delivered = arguments.get("status", "under_way") == "delivered"
-    placed = [
-        o for o in reversed(operator.orders.placed) if (o.arrives <= operator.day) == delivered
-    ]
+    orders = operator.orders
+    if delivered:
+        found = [o for o in reversed(orders.placed) if o.arrives <= operator.day]
+    else:
+        found = [o for o in orders.waiting() if o.arrives > operator.day]
 
     def row(order: Order) -> dict[str, Json]:
         return {
@@ -188,7 +202,7 @@ def view_orders(scene: Scene, arguments: Arguments) -> dict[str, Json]:
             **({"delivered": order.arrives} if delivered else {}),
         }
 
-    return _page(arguments, placed, row)
+    return _page(arguments, found, row)
 
 
 def view_sales(scene: Scene, arguments: Arguments) -> dict[str, Json]:
@@ -297,8 +311,8 @@ def _summed(sales: Iterable[tuple[int, int, Sale]], by: str) -> dict[int, tuple[
     """Units, money taken and cost by day, machine or product."""
     sums: dict[int, tuple[int, int, int]] = {}
     for day, machine, sale in sales:
-        key = {"day": day, "machine": machine, "product": sale.product}[by]
-        units, revenue, cost = sums.get(key, (0, 0, 0))
+        key = sale.product if by == "product" else machine if by == "machine" else day
+        units, revenue, cost = sums.get(key, NOTHING)
         sums[key] = (units + sale.units, revenue + sale.revenue, cost + sale.cost)
     return sums
 

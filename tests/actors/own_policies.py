@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from market.environment import Answer, Decision
+from market.environment import Answer, Cause, Decision, NoAction
 from market.policies.policy import Policy
 
 
@@ -82,6 +83,30 @@ class DiesOnce(Policy):
         if decision.step == self.step and not Path(self.mark).exists():
             Path(self.mark).touch()
             os._exit(1)
+        return Answer(plain(decision))
+
+
+@dataclass
+class Skips(Policy):
+    """Does nothing on one turn, as if it had failed."""
+
+    step: int = 1
+    turn: int = 0
+    cause: str = "late"
+
+    def act(self, decision: Decision) -> Answer | NoAction:
+        if (decision.step, decision.turn) == (self.step, self.turn):
+            return NoAction(Cause(self.cause))
+        return Answer(plain(decision))
+
+
+@dataclass
+class HangsForGood(Policy):
+    """Never gives Python the word again, and would catch whatever it says."""
+
+    def act(self, decision: Decision) -> Answer:
+        if (decision.step, decision.turn) == (1, 0):
+            re.match(r"(a*)*b", "a" * 64)
         return Answer(plain(decision))
 
 

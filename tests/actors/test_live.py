@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 
 from actors.live import PlainWatcher, ranked, results, standings, watcher
-from actors.watch import Plan, Progress
+from actors.watch import Plan, Progress, Work
 
 PLAN = Plan("small", "arena", (("a", "llm", "openai/x"), ("b", "markup", None)), 2)
 
@@ -64,6 +64,15 @@ def test_a_forecast_is_what_was_spent_by_the_share_that_is_done() -> None:
     assert "$0.2500, $0.5000 in the end" in shown(standings(PLAN, progress(2, 0, 0, **spent)))
     for unsure in ({"turn": 1}, {"phase": ""}, {"done": 1.0}):
         assert "in the end" not in shown(standings(PLAN, progress(2, 0, 0, **spent | unsure)))
+
+
+def test_what_earlier_runs_did_is_no_pace() -> None:
+    spent = {"calls": 4, "tokens": 1_000, "cost_usd": 1.0}
+    now = progress(1, 0, 0, turn=1, done=0.75, **spent)
+    # A quarter took 0.4 dollars, and one is left.
+    assert "$1.0000, $1.4000 in the end" in shown(standings(PLAN, now, Work(0.5, 2, 600, 0.6)))
+    unpaid = Work(0.5)  # as the past of a fork is
+    assert "$1.0000, $2.0000 in the end" in shown(standings(PLAN, now, unpaid))
 
 
 def test_the_best_stands_first() -> None:

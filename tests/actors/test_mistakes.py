@@ -5,7 +5,9 @@ Each ends with status 2, and never with a traceback.
 
 from __future__ import annotations
 
+import errno
 import shutil
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -186,3 +188,72 @@ def test_results_without_their_configuration_are_not_packed(here: Path) -> None:
     sentence = said("package", "run", "--out", "new.zip")
     assert sentence.startswith("run holds no config.json")
     assert not (here / "new.zip").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("import no_such_thing\n", "ModuleNotFoundError: No module named 'no_such_thing' (mine"),
+        ("x = 1\ny = 1 / 0\n", "ZeroDivisionError: division by zero (mine"),
+        ("def (:\n", "SyntaxError: invalid syntax (mine"),
+    ],
+)
+def test_a_policy_whose_file_cannot_be_imported_is_named_with_the_line(
+    here: Path, monkeypatch: pytest.MonkeyPatch, source: str, told: str
+) -> None:
+    name = f"mine_{abs(zlib.crc32(source.encode()))}"
+    (here / f"{name}.py").write_text(source)
+    monkeypatch.syspath_prepend(here)
+    sentence = said("run", "arena/default", "--set", f"retailers=[{{name: a, policy: '{name}:P'}}]")
+    assert f"`retailers.0.policy`: module `{name}` cannot be imported: {told}" in sentence
+    assert f"{name}.py, line {source.count(chr(10))}" in sentence
+
+
+def test_what_is_no_file_where_one_must_be_is_named(here: Path) -> None:
+    (journal,) = (here / "run").glob("episodes/*/journal.jsonl")
+    journal.unlink()
+    journal.mkdir()
+    for command in ("status", "replay", "report"):
+        told = said(command, "run")
+        assert f"{journal.relative_to(here)}" in told
+        assert "Is a directory" in told
+
+
+def test_a_full_disk_is_one_sentence(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "Error writing bytes to file")
+
+    monkeypatch.setattr("pyarrow.parquet.write_table", full)
+    told = said("study", "arena/paper", *SETTINGS, "--out", "full")
+    assert told == (
+        "No space left on device; make room and say it again, with --resume where results were "
+        "begun."
+    )
+
+
+def test_an_error_of_the_system_that_is_about_no_file_keeps_its_traceback(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def strange(*_: object) -> None:
+        raise OSError(errno.EBADF, "a bug")
+
+    monkeypatch.setattr("actors.targets.read", strange)
+    assert isinstance(CliRunner().invoke(app, ["status", "run"]).exception, OSError)
+
+
+def test_a_run_that_goes_on_with_other_values_is_told_what_mends_it(here: Path) -> None:
+    told = said("run", "run/config.json", "--out", "run", "--resume", "--set", "rules.steps=3")
+    assert told.endswith(
+        "was begun with other values of rules.steps; leave them as they were, or name another "
+        "folder with --out"
+    )
+
+
+def test_a_study_that_is_refused_before_it_played_leaves_nothing(here: Path) -> None:
+    nowhere = ("--set", "inline=false", "--address", "127.0.0.1:9", "--out", "new")
+    assert "cannot be joined" in said("study", "arena/paper", *SETTINGS, *nowhere)
+    assert not (here / "new").exists()
+    model = "retailers=[{name: a, policy: llm, options: {model: openai/x, api_key_env: NO_KEY}}]"
+    kept = ("study", "arena/paper", *SETTINGS, "--set", model, "--out", "new")
+    assert "NO_KEY" in said(*kept)
+    assert not (here / "new").exists()

@@ -14,7 +14,7 @@ from market.language import ModelSettings
 from tests.provider import Body, Fails, Provider, Says
 
 
-def market(provider: str, out: Path, *more: str) -> Any:
+def market(provider: str, out: Path, *more: str, command: str = "run") -> Any:
     options = f"{{model: openai/any, api_base: '{provider}'}}"
     changes = [
         f"retailers=[{{name: model, policy: llm, options: {options}}}]",
@@ -23,7 +23,7 @@ def market(provider: str, out: Path, *more: str) -> Any:
         "inline=true",
     ]
     words = [word for change in changes for word in ("--set", change)]
-    return CliRunner().invoke(app, ["run", "arena/default", *words, "--out", str(out), *more])
+    return CliRunner().invoke(app, [command, "arena/default", *words, "--out", str(out), *more])
 
 
 def answer(body: Body) -> Says:
@@ -50,6 +50,17 @@ def test_answers_from_elsewhere_are_told_of_when_a_run_goes_on(tmp_path: Path) -
         "the results will mix them.\n" in moved.stderr
     )
     assert "came from" not in market(rehearsal.api_base, out, "--resume").output  # nothing is asked
+
+
+def test_a_study_that_goes_on_is_told_of_them_too(tmp_path: Path) -> None:
+    asked = ("--set", "study={primary: profit, vary: {rules.price_cap: [2.0]}}")
+    with Provider(answer, answer, Fails(401)) as rehearsal:
+        first = market(rehearsal.api_base, tmp_path, *asked, command="study")
+        assert first.exit_code == 3, first.output
+    with Provider(answer) as real:
+        moved = market(real.api_base, tmp_path, *asked, "--resume", command="study")
+    assert moved.exit_code == 0, moved.output
+    assert "Of the answers so far 2 came from http" in moved.stderr
 
 
 @pytest.mark.parametrize(

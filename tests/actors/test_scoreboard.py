@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 import pytest
 
 from actors.driver import Played
+from actors.earlier import earlier
 from actors.run import run
 from actors.scoreboard import Scoreboard
 from actors.tournament import Ended
-from actors.watch import Plan, Progress
+from actors.watch import Plan, Progress, Work
 from market.config import configure
 from market.config.plans import EpisodePlan, expand
+from market.config.tournament import Seeds, Tournament
 from tests.actors.test_ray import RULES
 
 CONFIG = configure(
@@ -68,6 +71,43 @@ def test_where_a_price_is_unknown_tokens_are_forecast() -> None:
     shown, _ = board()
     shown.progressed("a", progress(1, turn=1, cost=None, done=0.5))
     assert shown.line().endswith("1,000 tokens, cost unknown, 4,000 tokens in the end")
+
+
+def test_a_tournament_that_goes_on_forecasts_what_is_left_at_the_pace_of_now() -> None:
+    plans = expand(CONFIG.model_copy(update={"tournament": Tournament(seeds=Seeds(count=4))}))
+    before = {
+        plans[0].id: Work(1.0, 5, 1_000, 1.0),
+        plans[1].id: Work(1.0, 5, 1_000, 1.0),
+        plans[2].id: Work(0.5, 5, 500, 0.5),
+    }
+    now = [0.0]
+    shown = Scoreboard(4, lambda _: None, lambda _: None, lambda: now[0], before)
+    assert shown.line() == ("2/4 episodes, 0:00 so far, 15 model calls, 2,500 tokens, $2.5000")
+    now[0] = 60.0
+    shown.progressed(plans[2].id, None)
+    assert shown.share == pytest.approx(2.5 / 4)
+    shown.progressed(plans[2].id, progress(4, phase="", cost=1.5, done=1.0))
+    shown.ended(over(plans[2]))
+    # Half an episode took a minute and a dollar; one is left.
+    assert shown.line() == (
+        "3/4 episodes, 1:00 so far, 2:00 to go, 15 model calls, 3,000 tokens, $3.5000, "
+        "$5.5000 in the end"
+    )
+
+
+def test_what_was_done_before_is_read_from_the_records(tmp_path: Path) -> None:
+    config = CONFIG.model_copy(update={"tournament": Tournament(seeds=Seeds(count=3))})
+    plans = expand(config)
+    run(config, tmp_path / "run", Listening())
+    unfinished = tmp_path / "run" / "episodes" / plans[1].id / "journal.jsonl"
+    lines = unfinished.read_bytes().splitlines(keepends=True)
+    unfinished.write_bytes(b"".join(lines[: 1 + (len(lines) - 2) * 2 // 3]))
+    shutil.rmtree(tmp_path / "run" / "episodes" / plans[2].id)
+    found = earlier(plans, tmp_path / "run")
+    assert {name: work.share for name, work in found.items()} == {
+        plans[0].id: 1.0,
+        plans[1].id: pytest.approx(1 / 3),
+    }
 
 
 class Listening:

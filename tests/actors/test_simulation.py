@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from actors.simulation.clock import HungError, VirtualLoop
+from actors.simulation.clock import HungError, Killed, VirtualLoop
 from actors.simulation.disk import Disk, PretendedStorage
 from actors.simulation.faults import Fault, Faults
 from actors.simulation.limits import USED_UP, Allowance
-from actors.simulation.runs import Verdict, simulate
+from actors.simulation.runs import Verdict, _bury, simulate
 from market.storage import LockedError
 
 SEEDS = 500
@@ -101,6 +101,25 @@ def test_turning_in_circles_is_noticed() -> None:
     with pytest.raises(HungError, match="no end after"):
         virtual.run_until_complete(circle())
     virtual.close()
+
+
+def test_a_driver_that_is_killed_as_it_ends_is_buried() -> None:
+    def turned(_: int) -> None:
+        if main.done() and not killed:
+            killed.append(True)
+            raise Killed
+
+    async def over() -> None: ...
+
+    killed: list[bool] = []
+    virtual = VirtualLoop(0.0, lambda: 0.0, turned, lambda _: None)
+    left = virtual.create_task(asyncio.sleep(3_600))
+    main = virtual.create_task(over())
+    with pytest.raises(Killed):
+        virtual.run_until_complete(main)
+    _bury(virtual)
+    assert left.cancelled()
+    assert virtual.is_closed()
 
 
 def test_a_power_cut_takes_what_was_not_synced_and_nothing_else() -> None:

@@ -136,6 +136,24 @@ def test_whole_files_are_written_and_removed_there(url: str, tmp_path: Path) -> 
     assert objects(url) == ["report.html"]
 
 
+def test_an_object_in_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    url = f"file://{tmp_path}/bucket/run"
+    mirror = writer(url, tmp_path / "one")
+    mirror.put("alive", b"before")
+    with (tmp_path / "bucket" / "run" / "alive").open("rb") as reading:
+        mirror.put("alive", b"after")
+        assert reading.read() == b"before"
+    assert mirror._content("alive") == b"after"
+
+
+def test_what_a_writer_left_half_written_in_a_file_is_no_object(tmp_path: Path) -> None:
+    url = f"file://{tmp_path}/bucket/run"
+    writer(url, tmp_path / "one")
+    (tmp_path / "bucket" / "run" / "config.json.part").write_bytes(b"{")
+    assert not Mirror(url, tmp_path).occupied()
+    assert fetched(url, tmp_path / "two") == {}
+
+
 def test_a_store_that_fails_is_told_in_its_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

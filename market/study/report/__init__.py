@@ -5,7 +5,7 @@
     loading, run_view     one episode, gathered as plain data
     tournament            many episodes: estimates, paths and words, each with its interval
     counterfactuals       luck, regret and the value of words, of some episodes
-    decisions             every decision: what was seen, said, refused and why
+    decisions, packing    every decision: what was seen, said, refused and why
     figures, study_figures, slogans       what plotly draws
     shell, writing        the page itself, between three walls
 
@@ -21,17 +21,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from market.study.report.decisions import Gathered
     from market.study.report.loading import ReportError
     from market.study.report.shell import page
     from market.study.report.writing import write_report
 
 _HOMES = {
+    "Gathered": "market.study.report.decisions",
     "ReportError": "market.study.report.loading",
     "page": "market.study.report.shell",
     "write_report": "market.study.report.writing",
 }
 
-__all__ = ["ReportError", "page", "write_report"]
+__all__ = ["Gathered", "ReportError", "page", "write_report"]
 
 
 def __getattr__(name: str) -> Any:

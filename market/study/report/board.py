@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from market import registry
 from market.study import text
 from market.study.report import figures
 from market.study.report.drawing import Style
 from market.study.report.run_view import Figure, InactionView, RetailerView, RunView
 
-#: Columns of the leaderboard: metric, heading, what it is, decimals.
+#: Columns of the leaderboard of an arena: metric, heading, what it is, decimals.
 METRICS: tuple[tuple[str, str, str, int], ...] = (
     ("net_profit_margin", "Margin", "Net profit margin: profit over revenue", 3),
     ("risk_adjusted_return", "RAR", "Risk-adjusted return: mean over deviation of step profit", 2),
@@ -28,6 +29,14 @@ METRICS: tuple[tuple[str, str, str, int], ...] = (
     ("order_stability", "OSI", "Order stability: orders vary as sales do", 3),
     ("mean_match", "Match", "Mean match of slogans with the buyers' personas", 3),
 )
+
+
+#: Most columns of an environment that is not among these.
+MOST_METRICS = 8
+
+#: A column of the leaderboard: metric, heading, what it is (empty where the heading says it all)
+#: and decimals.
+Metric = tuple[str, str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +70,28 @@ class Line:
     cells: tuple[Cell, ...]
 
 
+def metrics(run: RunView) -> tuple[Metric, ...]:
+    """The columns of the leaderboard: those of an arena, or what the environment wants first.
+
+    A metric that is the score for everybody is left out.
+    """
+    there = {name for retailer in run.retailers for name in retailer.metrics}
+    if not there or there & {name for name, *_ in METRICS}:
+        return METRICS if there else ()
+    try:
+        wanted = registry.environment_kind(run.environment).metrics
+    except registry.UnknownNameError:
+        wanted = ()
+    same = {n for n in there if all(r.metrics.get(n) == r.score for r in run.retailers)}
+    shown = [name for name in (*wanted, *sorted(there - {*wanted})) if name in there - same]
+    return tuple(
+        (name, name.replace("_", " ").capitalize(), "", 3) for name in shown[:MOST_METRICS]
+    )
+
+
 def leaderboard(run: RunView) -> list[Line]:
     """The lines of the leaderboard, best first. Equal scores share a rank."""
-    style = figures.styles(run)
+    style, columns = figures.styles(run), metrics(run)
     ranked = run.ranked()
     scores = [retailer.score for retailer in ranked]
     known = [score for score in scores if score is not None]
@@ -80,7 +108,7 @@ def leaderboard(run: RunView) -> list[Line]:
                 score=_score(retailer.score),
                 start=round(100 * (min(score, 0) - low) / reach, 2),
                 width=round(100 * abs(score) / reach, 2),
-                cells=tuple(_cell(retailer, name, places) for name, _, _, places in METRICS),
+                cells=tuple(_cell(retailer, name, places) for name, _, _, places in columns),
             )
         )
     return lines

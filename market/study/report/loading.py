@@ -12,9 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from market import registry
 from market.calls import read_calls
 from market.config import documents
+from market.config.complaints import invalid
+from market.config.sources import Layer
 from market.environment import OUTSIDE, Json
 from market.journal import JournalReader, journal_digest
 from market.seats import entry_seats
@@ -49,7 +53,7 @@ def load_view(run_dir: Path | str, episode: str | None = None) -> RunView:
         episode: The episode to show in detail; the first one where not given.
 
     Raises:
-        ReportError: If there is no episode.
+        ReportError: If there is no episode, or its rules are none of this version.
         market.config.ConfigError: If the configuration or the summary is damaged.
         market.journal.JournalError: If the episode's journal has no readable header.
         market.calls.CallLogError: If its answer log is damaged.
@@ -63,10 +67,12 @@ def load_view(run_dir: Path | str, episode: str | None = None) -> RunView:
     reader = JournalReader(journal)
     reader.close()
     header = reader.header
-    config = _if_there(run_dir / "config.json") or dict(header.config)
+    config, origin = _if_there(run_dir / "config.json") or {}, run_dir / "config.json"
+    if not config:
+        config, origin = dict(header.config), journal
     summary = _if_there(run_dir / "summary.json") or {}
     if config.get("tournament"):  # the page shows one episode, and these are of all
-        config = dict(header.config) | {"name": config.get("name")}
+        config, origin = dict(header.config) | {"name": config.get("name")}, journal
         summary.pop("retailers", None)
     tables = _Tables(run_dir / "tables", header.episode)
     standings, decisions = tables.rows("standings"), tables.rows("decisions")
@@ -74,7 +80,8 @@ def load_view(run_dir: Path | str, episode: str | None = None) -> RunView:
     asked = max((row["step"] for row in decisions), default=0)
     steps = int(config.get("rules", {}).get("steps") or asked)
     roster = _roster(config)
-    items, funds = _arena(config, len(roster)) if header.environment == "arena" else ((), None)
+    arena = header.environment == "arena"
+    items, funds = _arena(config, len(roster), origin) if arena else ((), None)
     writers = read_calls(journal.with_name("calls.jsonl")).writers
     return RunView(
         title=str(summary.get("name") or config.get("name") or run_dir.name),
@@ -140,9 +147,19 @@ def _roster(config: Mapping[str, Json]) -> dict[str, tuple[str, str | None]]:
     }
 
 
-def _arena(config: Mapping[str, Json], retailers: int) -> tuple[tuple[ItemView, ...], int]:
-    """The goods of an arena, and a retailer's funds at the start."""
-    rules = registry.load(registry.environment_kind("arena").rules).model_validate(config["rules"])
+def _arena(
+    config: Mapping[str, Json], retailers: int, origin: Path
+) -> tuple[tuple[ItemView, ...], int]:
+    """The goods of an arena, and a retailer's funds at the start; `origin` holds its rules."""
+    model = registry.load(registry.environment_kind("arena").rules)
+    try:
+        rules = model.model_validate(config["rules"])
+    except ValidationError as error:
+        why = invalid(error, model, config["rules"], ("rules",), [Layer(str(origin), config)])
+        raise ReportError(
+            f"{str(why).rstrip('.')}; these rules are of another version, so make the report with "
+            "the one that played them"
+        ) from error
     items = tuple(
         ItemView(item.item, item.tier, item.base, rules.cap(item)) for item in rules.items
     )

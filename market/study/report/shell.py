@@ -70,6 +70,8 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "block": _block,
+        # Base64 holds nothing to clean or to escape, and there are megabytes of it.
+        "inert": Markup,
         "count": text.count,
         "usd": text.money_usd,
         "duration": text.duration,

@@ -11,8 +11,8 @@ from market import registry
 from market.study import text
 from market.study.pages import Section
 from market.study.report import figures, study_figures
-from market.study.report.board import METRICS, inaction_table, leaderboard, tiles
-from market.study.report.decisions import Browser, browser
+from market.study.report.board import inaction_table, leaderboard, metrics, tiles
+from market.study.report.decisions import Browser, Gathered, browser
 from market.study.report.drawing import Style
 from market.study.report.loading import load_view, usage
 from market.study.report.paths import in_order, names
@@ -83,6 +83,7 @@ def write_report(
     run_dir: Path | str,
     counterfactuals: int = 0,
     told: Callable[[str], None] | None = None,
+    gathered: Gathered | None = None,
 ) -> Path:
     """Write `report.html` into the folder of a run, whole or not at all, and return its path.
 
@@ -91,20 +92,24 @@ def write_report(
         counterfactuals: Episodes to compute luck, regret and the value of words for; what was
             computed before is shown in any case.
         told: Called with the id of each episode for which they are about to be computed.
+        gathered: Decisions that were gathered while the tables were made; others are played again.
 
     Raises:
         market.study.report.ReportError: If no report can be made of the folder.
     """
     path = Path(run_dir) / "report.html"
     part = path.with_suffix(".html.part")
-    html = render(material(Path(run_dir), counterfactuals, told))
+    html = render(material(Path(run_dir), counterfactuals, told, gathered))
     part.write_text(html, encoding="utf-8", newline="\n")
     part.replace(path)
     return path
 
 
 def material(
-    folder: Path, counterfactuals: int = 0, told: Callable[[str], None] | None = None
+    folder: Path,
+    counterfactuals: int = 0,
+    told: Callable[[str], None] | None = None,
+    gathered: Gathered | None = None,
 ) -> Material:
     """Gather what a page is made of; the arguments are those of `write_report`."""
     from market.study.recording import StudyError, load
@@ -128,7 +133,7 @@ def material(
         many=many,
         words=_words(run),
         settled=settled(run, journals, counterfactuals, told),
-        browser=browser(journals),
+        browser=browser(journals, gathered=gathered),
         own=_own(run, shown),
         models=_models(run),
     )
@@ -170,6 +175,10 @@ def render(made: Material) -> str:
         "decisions": made.browser,
         "record": True,
     }
+    own = [(section.anchor, section.title) for section in made.own]
+    shown |= dict.fromkeys((anchor for anchor, _ in own), True)
+    at = next(i for i, (anchor, _) in enumerate(_SECTIONS) if anchor == "decisions")
+    named = [*_SECTIONS[:at], *own, *_SECTIONS[at:]]
     one = {"leaderboard": "One episode", "capital": "", "market": "", "prices": ""} if many else {}
     return page(
         "report.html.j2",
@@ -181,15 +190,14 @@ def render(made: Material) -> str:
         tiles=many_tiles(run, many) if many else tiles(run, lines),
         sections=[
             (anchor, one.get(anchor, name))
-            for anchor, name in _SECTIONS
+            for anchor, name in named
             if shown.get(anchor) and one.get(anchor, name)
-        ]
-        + [(section.anchor, section.title) for section in made.own],
+        ],
         own=made.own,
         lines=lines,
         looks=look,
         models=models,
-        metrics=METRICS if any(retailer.metrics for retailer in run.retailers) else (),
+        metrics=metrics(run),
         decimal=text.decimal,
         capital=capital,
         panels=panels,

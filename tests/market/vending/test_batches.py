@@ -64,3 +64,14 @@ def test_units_are_conserved_and_sorted(batches: list[tuple[int, int]], units: i
     assert sum(n for _, n in left) == before - min(units, before)
     days = [day for day, _ in (*taken, *left)]
     assert days == sorted(days)
+
+
+def test_units_are_counted_by_product_and_by_age() -> None:
+    made = stock((5, 2), (7, 3), (12, 4))
+    made.add(3, (6, 1))
+    assert made.totals() == {7: 9, 3: 1}
+    assert made.expiry(7, 6) == (2, 7)
+    assert made.expiry(7, 12) == (9, None)
+    assert made.expiry(8, 6) == (0, None)
+    assert made.aged(6, 11) == (2 + 1, 3)
+    assert made.aged(4, 4) == (0, 0)

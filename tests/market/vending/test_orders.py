@@ -38,6 +38,8 @@ def test_what_is_under_way_is_counted_until_it_arrives() -> None:
     orders.place(4, "P5", 2, 200, 2)
     assert (orders.units_under_way, orders.cost_under_way) == (9, 900)
     assert orders.under_way(4) == 9
+    assert [order.number for order in orders.waiting()] == [2, 1]
     assert orders.arrive(3) == [first]
     assert (orders.units_under_way, orders.cost_under_way, orders.under_way(4)) == (2, 200, 2)
     assert orders.under_way(5) == 0
+    assert [order.number for order in orders.waiting()] == [2]

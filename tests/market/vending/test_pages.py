@@ -10,12 +10,10 @@ import pandas as pd
 import pytest
 
 from market import registry
-from market.journal import Header, JournalWriter
-from market.replay import build_environment
 from market.study import load
 from market.tables import write_tables
 from market.vending import pages
-from tests.market.vending.operations import PUNCTUAL, Stocker, rules
+from tests.market.vending.recorded import record
 
 EPISODE = {"episode": "e", "seed": 0, "turn": 0}
 
@@ -80,28 +78,7 @@ def test_without_rows_there_is_no_section() -> None:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two operators of a small world, recorded."""
-    folder = tmp_path_factory.mktemp("run")
-    config = {
-        "environment": "vending",
-        "seed": 4,
-        "rules": rules(**PUNCTUAL, days=20).model_dump(mode="json"),
-        "retailers": [
-            {"name": name, "policy": "random", "count": 1, "options": {}} for name in ("s", "t")
-        ],
-        "encoder": {},
-    }
-    journal = folder / "episodes" / "seed-4" / "journal.jsonl"
-    journal.parent.mkdir(parents=True)
-    environment = build_environment(config)
-    players = {"s": Stocker("s", 0, 6, 3), "t": Stocker("t", 0, 4, 6)}
-    asked = environment.start()
-    header = Header.of(config, rules_version=1, episode="seed-4")
-    with JournalWriter.create(journal, header) as writer:
-        while asked:
-            given = {d.seat: players[d.seat].act(d) for d in asked}
-            writer.append(asked, given)
-            asked = environment.apply(given)
-        writer.finish(environment.result)
+    folder = record(tmp_path_factory.mktemp("run"))
     write_tables(folder)
     return folder
 
@@ -122,3 +99,22 @@ def test_a_recorded_run_has_every_section_that_it_is_long_enough_for(run: Path) 
     assert len(machines.figures) == 2 * 2
     identities = [spec["id"] for section in found for spec in section.figures]
     assert len(set(identities)) == len(identities)
+
+
+def test_a_retailer_looks_the_same_in_all_figures_and_the_best_comes_first(run: Path) -> None:
+    recorded = load(run)
+    found = {each.anchor: each for each in pages.sections(recorded, "seed-4")}
+    best = recorded.scores.sort_values("score", ascending=False)["name"].tolist()
+    for anchor in ("net-assets", "waste", "visits"):
+        (spec,) = found[anchor].figures
+        assert [entry["text"] for entry in spec["legend"]] == best
+        assert [entry["colour"] for entry in spec["legend"]] == ["c1", "c2"]
+
+
+def test_a_map_says_how_little_and_how_much_its_colours_are() -> None:
+    machines = frame(
+        *({"machine": "M01", "site_type": "office", "step": step, "sold": sold}
+          for step, sold in ((1, 2), (7, 4), (8, 10)))
+    )  # fmt: skip
+    spec = pages.heat("map", "a", "units sold a day", machines, "sold")
+    assert spec["note"] == "units sold a day, 3.0 to 10.0"

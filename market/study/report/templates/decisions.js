@@ -2,7 +2,9 @@
 (() => {
   const root = document.getElementById("browser");
   if (!root) return;
-  const MOST_ROWS = 200;
+  const MOST_ROWS = 200;  // as many as `packing.py` keeps of a table
+  const BRIEF = 16;  // characters of a text that stays on one line
+  const MANY = 8;  // columns of which a single row is told one below the other
   const control = Object.fromEntries(
     [...root.querySelectorAll("[data-control]")].map((element) => [element.dataset.control, element]),
   );
@@ -20,20 +22,22 @@
   const spelled = (value) => value === null ? "–" : typeof value === "number" ? value.toLocaleString("en") : String(value);
   const quoted = (value) => make("bdi", value === null ? "soft" : "", spelled(value));
 
-  const grid = (head, rows, marked) => {
+  const brief = (value) => typeof value === "number" ? "num" : typeof value === "string" && value.length <= BRIEF ? "brief" : "";
+  const grid = (head, rows, marked, left = 0, meanings = []) => {
     const table = make("table", "inner");
-    table.append(make("thead", "", make("tr", "", ...head.map((name) => {
+    table.append(make("thead", "", make("tr", "", ...head.map((name, column) => {
       const cell = make("th", "", name);
       cell.scope = "col";
+      cell.title = meanings[column] ?? "";
       return cell;
     }))));
     const body = make("tbody");
     for (const row of rows.slice(0, MOST_ROWS)) {
-      body.append(make("tr", marked && marked(row) ? "refusal" : "", ...row.map((value) => make("td", typeof value === "number" ? "num" : "", scalar(value) ? quoted(value) : shown(value)))));
+      body.append(make("tr", marked && marked(row) ? "refusal" : "", ...row.map((value) => make("td", brief(value), scalar(value) ? quoted(value) : shown(value)))));
     }
     table.append(body);
-    const more = rows.length - MOST_ROWS;
-    return make("div", "scroll", table, more > 0 ? make("p", "soft", `and ${more} more`) : null);
+    const more = Math.max(0, rows.length - MOST_ROWS) + left;
+    return make("div", "scroll", table, more > 0 ? make("p", "soft", `and ${more.toLocaleString("en")} more`) : null);
   };
   const columns = (objects) => [...new Set(objects.flatMap(Object.keys))];
 
@@ -87,10 +91,12 @@
     model: (one) => "calls" in one,
   };
 
-  const rowsOf = (table, rows) => {
+  const rowsOf = (table, rows, left) => {
     const head = episode.columns[table];
     const reason = head.indexOf(episode.refused[table]);
-    return make("div", "rows", make("h4", "", table), grid(head, rows, reason < 0 ? null : (row) => row[reason] !== null));
+    const named = () => shown(Object.fromEntries(head.map((name, column) => [name, rows[0][column]])));
+    const told = reason < 0 && rows.length === 1 && head.length > MANY ? named() : grid(head, rows, reason < 0 ? null : (row) => row[reason] !== null, left, episode.meanings[table]);
+    return make("div", "rows", make("h4", "", table, make("span", "about", episode.about[table])), told);
   };
   const callOf = (call) => {
     const facts = ["model", "outcome", "finish", "cause", "tokens in", "tokens out", "cost", "seconds", "tries", "cached"]
@@ -109,6 +115,16 @@
     return make("div", "call", ...parts);
   };
 
+  // Long lists of like objects come column by column; they are put together when they are shown.
+  const whole = (one) => {
+    for (const [path, head, values] of one.columns ?? []) {
+      const at = path.slice(0, -1).reduce((part, key) => part[key], one.private);
+      at[path.at(-1)] = values[0].map((_, row) => Object.fromEntries(head.map((name, column) => [name, values[column][row]])));
+    }
+    delete one.columns;
+    return one;
+  };
+
   const show = () => {
     control.place.textContent = list.length ? `${(at + 1).toLocaleString("en")} of ${list.length.toLocaleString("en")}` : "none";
     control.before.disabled = at <= 0;
@@ -117,7 +133,7 @@
       control.decision.replaceChildren(make("p", "soft", "No decision is like that."));
       return;
     }
-    const one = list[at];
+    const one = whole(list[at]);
     const refused = refusals(one).length;
     const heading = make("h3", "which", make("bdi", "", one.seat), make("span", "soft", ` step ${one.step}, turn ${one.turn}: ${one.kind}`));
     if ("none" in one) heading.append(make("span", "tag bad", `no action: ${one.none}`));
@@ -132,7 +148,7 @@
         make("div", "",
           block("Did", did),
           "said" in one ? block("Noted for itself", shown(one.said)) : null,
-          block("What came of it", ...(rows.length ? rows.map(([table, of]) => rowsOf(table, of)) : [make("p", "soft", "Nothing was booked to it.")])),
+          block("What came of it", ...(rows.length ? rows.map(([table, of]) => rowsOf(table, of, one.more?.[table])) : [make("p", "soft", "Nothing was booked to it.")])),
         ),
         make("div", "",
           block("Saw", folded("its own", () => shown(one.private), true), folded("what all saw", () => shown(episode.public[one.public]), true), folded("rules", () => shown(episode.rules))),

@@ -12,7 +12,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from market.study.report import write_report
+from market.tables import write_tables
 from tests.market.study.report import hostile
+from tests.market.vending.recorded import record
 
 OPEN_ALL = "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
@@ -161,6 +163,22 @@ def test_it_fits_every_screen_in_every_theme(
     )
     assert (_light(paper), _light(ink)) == ((True, False) if scheme == "light" else (False, True))
     assert _light(axis) == (scheme == "dark") or scheme == "light"
+    assert seen.complaints == []
+    context.close()
+
+
+def test_lists_that_went_by_columns_are_shown_row_by_row(chromium: Browser, tmp_path: Path) -> None:
+    folder = record(tmp_path / "run", days=8)
+    write_tables(folder)
+    context = chromium.new_context(viewport=DESK, offline=True)
+    seen = opened(context, write_report(folder))
+    choose(seen.page, seat="s", step="8", show="all")
+    decision = seen.page.locator("[data-control=decision]")
+    seen.page.evaluate(OPEN_ALL)
+    report = decision.locator("dl.terms table", has_text="used_volume")
+    assert report.locator("tbody tr").count() == 3
+    assert "Money is in fen" in decision.inner_text()
+    assert decision.locator("th[title='Units sold.']").count()
     assert seen.complaints == []
     context.close()
 

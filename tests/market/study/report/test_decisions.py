@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from market.study.report.decisions import Packed, browser
+from market.replay import Replay
+from market.study.report import decisions
+from market.study.report.decisions import Gathered, Packed, browser
+from market.tables import write_tables
 from tests.market.study.report import hostile
 
 
@@ -101,3 +104,27 @@ def test_damaged_records_are_left_out(journals, tmp_path) -> None:
     found = browser([damaged, journals[0]])
     assert [each.id for each in found.episodes] == [journals[0].parent.name]
     assert "1 of 2" in found.note
+
+
+def test_what_was_gathered_with_the_tables_is_not_played_again(tmp_path, monkeypatch) -> None:
+    folder = hostile.tournament(tmp_path / "run", seeds=1)
+    journals = sorted(folder.glob("episodes/*/journal.jsonl"))
+    alone, tables = browser(journals), write_tables(folder)
+    gathered = Gathered()
+    assert write_tables(folder, gathered.play) == tables
+
+    def played(journal: Path) -> None:
+        raise AssertionError(f"{journal} is played again")
+
+    monkeypatch.setattr(decisions, "_played", played)
+    assert browser(journals, gathered=gathered) == alone
+
+
+def test_no_more_is_gathered_than_a_page_holds(journals) -> None:
+    size = len(browser(journals).episodes[0].data)
+    gathered = Gathered(budget=size + 10)
+    for journal in journals:
+        for _ in gathered.play(journal):
+            pass
+    assert [gathered.episode(journal) is not None for journal in journals[:2]] == [True, False]
+    assert type(gathered.play(journals[-1])) is Replay

@@ -181,6 +181,18 @@ def test_a_folder_without_an_episode_is_refused_in_one_sentence(tmp_path):
         load_view(tmp_path)
 
 
+def test_rules_of_another_version_are_named(tmp_path):
+    folder = play(tmp_path)
+    rules = {**CONFIG["rules"], "tariff": 2}
+    (folder / "config.json").write_text(json.dumps({**CONFIG, "rules": rules}))
+    with pytest.raises(
+        ReportError, match=r"config\.json: `rules\.tariff`: is no key here; .+"
+    ) as told:
+        load_view(folder)
+    assert "\n" not in str(told.value)
+    assert str(told.value).endswith("so make the report with the one that played them")
+
+
 def test_a_damaged_summary_is_named(tmp_path):
     play(tmp_path)
     (tmp_path / "summary.json").write_text("[1]")

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from market.study.report.board import leaderboard
+from market.study.report.board import leaderboard, metrics
 from market.study.report.run_view import (
     InactionView,
     ItemView,
@@ -214,3 +214,14 @@ def test_a_run_of_which_almost_nothing_is_known_has_a_page_too():
     assert "bare" in words
     assert "unknown" in words
     assert "No model was called." in words
+
+
+def test_another_environment_has_the_metrics_that_it_wants_first_and_not_its_score_twice():
+    made = {"net_assets": 5.0, "odd": 1.0, "waste_rate": None, "asset_growth": 2.0}
+    retailer = RetailerView("a", "idle", None, 5.0, made, {"waste_rate": "nothing received"})
+    view = replace(run(), environment="vending", retailers=(retailer,))
+    headings = [heading for _, heading, *_ in metrics(view)]
+    assert headings == ["Asset growth", "Waste rate", "Odd"]
+    (line,) = leaderboard(view)
+    assert [cell.shown for cell in line.cells] == ["2.000", "–", "1.000"]
+    assert metrics(replace(view, environment="no such")) != ()
