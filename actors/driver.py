@@ -17,8 +17,8 @@ from actors.correspondence import Correspondence
 from actors.episode import Gathered, News, State
 from actors.errors import OwedError
 from actors.hosts import ProcessDiedError
+from actors.progress.watch import Progress, Watcher
 from actors.wants import Wanted
-from actors.watch import Progress, Watcher
 from market import answers
 from market.calls import CallKey, CallRecord, Outcome
 from market.environment import OUTSIDE, NoAction, Result

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from actors.audience import Audience
 from actors.errors import UserError
+from actors.progress.audience import Audience
 from actors.run import RunOutcome, run
 from actors.tournament import JOURNAL, header_of
 from market.config import Config, configure, documents

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.audience import Audience
 from actors.budget import budget_of, owners
 from actors.collecting import relax
 from actors.errors import UserError
 from actors.places import crowded, inline, on_ray
+from actors.progress.audience import Audience
 from actors.roster import Seat, distinct_models, roster
 from actors.summary import summarise
 from actors.tournament import CALLS, JOURNAL, Ended, Tournament, finished, header_of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from actors.budget import owners, unsure_tries
 from actors.language.prices import FREE
-from actors.status import status
+from actors.progress.status import status
 from market import canonical
 from market.calls import CallLogError, CallRecord, Outcome, read_calls, unsettled
 from market.config import Config, EpisodePlan, expand

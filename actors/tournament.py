@@ -19,9 +19,9 @@ from actors.correspondence import Correspondence
 from actors.driver import Driver, Played
 from actors.language.redaction import known_keys, redacted
 from actors.places import Place
+from actors.progress.watch import Plan, Watcher
 from actors.roster import Seat, may_cost, roster
 from actors.staging import Script, grouped
-from actors.watch import Plan, Watcher
 from market import variables
 from market.calls import CallLog, CallLogError, read_calls
 from market.config import recorded, rules

@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any
 
 from actors.cluster import connected
+from actors.progress.watch import Plan, Progress
 from actors.run import run
 from actors.tournament import Ended
-from actors.watch import Plan, Progress
 from market.calls import Outcome, read_calls
 from market.config import Config, load
 from market.config.plans import EpisodePlan

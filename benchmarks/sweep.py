@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 from actors import collecting
-from actors.packing import Packer
-from actors.sweep import conclude, sweep
-from actors.vectors import facts_here
+from actors.studies.packing import Packer
+from actors.studies.sweep import conclude, sweep
+from actors.studies.vectors import facts_here
 from market.config import Config, load
 from market.study.sweeps.plan import plan
 

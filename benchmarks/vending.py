@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from actors.packing import memory
+from actors.studies.packing import memory
 from market.config import load, rules
 from market.play import drive
 from market.policies.idle import Idle

@@ -30,9 +30,9 @@ from typing import Any
 import pytest
 import typer.main
 
-from actors.audience import OneEpisode
 from actors.cli import app
-from actors.live import watcher
+from actors.progress.audience import OneEpisode
+from actors.progress.live import watcher
 from actors.run import run
 from market import registry
 from market.config import Config, documents, load, presets

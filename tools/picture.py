@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from actors.live import results
+from actors.progress.live import results
 
 WIDTH = 118
 

@@ -34,8 +34,8 @@ def fork(
             refuse_unusable(out)
 
         from actors import forking
-        from actors.audience import audience
-        from actors.earlier import earlier
+        from actors.progress.audience import audience
+        from actors.progress.earlier import earlier
         from actors.run import write_json
         from actors.targets import read
         from market.config.seating import read_options, read_swap

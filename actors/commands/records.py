@@ -107,7 +107,7 @@ def report(
         left_out: Mapping[str, str] = {}
         with remade(target) as folder:
             if (folder / "study.json").exists():
-                from actors.sweep import retell
+                from actors.studies.sweep import retell
 
                 written = [retell(folder)]
             else:
@@ -172,12 +172,12 @@ def status(
 ) -> None:
     """Say how far a run is and what it spent, from its records."""
     with told():
-        from actors import status as statuses
+        from actors.progress import status as statuses
         from actors.targets import read
 
         with read(target) as folder:
             if (folder / "study.json").exists():
-                from actors import study_status
+                from actors.studies import status as study_status
 
                 study = study_status.status(folder)
                 told_as = study_status.as_json if as_json else study_status.as_text

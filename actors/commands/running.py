@@ -44,9 +44,9 @@ def run(
         if not resume and not is_url(target):
             refuse_unusable(Path(target))
 
-        from actors.audience import audience
-        from actors.earlier import earlier
         from actors.origins import moved
+        from actors.progress.audience import audience
+        from actors.progress.earlier import earlier
         from actors.run import run as play
         from actors.targets import written
         from market.config.plans import expand

@@ -15,7 +15,7 @@ SHOWN = 5
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from actors.sweep import Swept
+    from actors.studies.sweep import Swept
     from market.config import Config
     from market.storage import Storage
 
@@ -54,13 +54,13 @@ def study(
         if address is not None:
             checked = checked.model_copy(update={"address": address})
         if dry_run:
-            from actors.registering import planned
-            from actors.study_text import preview
+            from actors.studies.registering import planned
+            from actors.studies.text import preview
 
             typer.echo(preview(planned(checked)), nl=False)
             return
         if power or pilot is not None:
-            from actors.piloting import told_power
+            from actors.studies.piloting import told_power
 
             typer.echo(told_power(checked, pilot))
             return
@@ -71,7 +71,7 @@ def study(
         if not resume and not is_url(target):
             refuse_unusable(Path(target))
 
-        from actors.sweep import conclude
+        from actors.studies.sweep import conclude
         from actors.targets import written
 
         with written(target, resume) as (folder, storage):
@@ -79,7 +79,7 @@ def study(
             conclusion = conclude(swept, folder)
         _tell_troubles(swept, target)
         if conclusion is not None:
-            from actors.study_text import show
+            from actors.studies.text import show
 
             show(swept.sweep, conclusion)
             typer.echo(f"Results are in {target}.")
@@ -93,21 +93,21 @@ def study(
 
 def _play(config: Config, folder: Path, resume: bool, storage: Storage, extend: bool) -> Swept:
     """Pack the episodes, or record each where models are asked."""
-    from actors.registering import planned
-    from actors.sweep import asks_models, sweep
+    from actors.studies.registering import planned
+    from actors.studies.sweep import asks_models, sweep
 
     if asks_models(config):
-        from actors.audience import audience
-        from actors.earlier import earlier
         from actors.origins import moved
-        from actors.recorded_study import episodes, play_recorded
+        from actors.progress.audience import audience
+        from actors.progress.earlier import earlier
+        from actors.studies.recorded import episodes, play_recorded
 
         plans = episodes(planned(config, folder if resume else None, extend))
         with audience(max(2, len(plans)), earlier(plans, folder)) as watching:
             if resume and (warning := moved(plans, folder)) is not None:
                 typer.echo(warning, err=True)
             return play_recorded(config, folder, watching, resume, storage, extend)
-    from actors.pace import pace
+    from actors.studies.pace import pace
 
     with pace() as progress:
         return sweep(config, folder, progress, resume, storage, extend)

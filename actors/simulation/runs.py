@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from actors.budget import owners
+from actors.progress.watch import Plan, Progress
 from actors.simulation.audit import CALLS, JOURNAL, Books
 from actors.simulation.clock import HungError, Killed, VirtualLoop, VirtualTask
 from actors.simulation.disk import Disk, PretendedStorage
@@ -21,7 +22,6 @@ from actors.simulation.place import PretendedPlace
 from actors.simulation.processes import Cluster, adopt
 from actors.simulation.provider import PretendedTransport
 from actors.tournament import Ended, Tournament
-from actors.watch import Plan, Progress
 from market.calls import CallKey, read_calls
 from market.rng import draws
 

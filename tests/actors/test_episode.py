@@ -13,9 +13,9 @@ import pytest
 from actors.correspondence import Correspondence
 from actors.driver import Driver, Played
 from actors.episode import Episode
+from actors.progress.watch import Plan, Progress
 from actors.retailer import Casting
 from actors.staging import Script, grouped, stage_inline
-from actors.watch import Plan, Progress
 from market.calls import CallLog, Outcome, read_calls
 from market.environment import Answer, Decision
 from market.journal import Header, JournalWriter, journal_digest, read

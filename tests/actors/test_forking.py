@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from actors.audience import OneEpisode
 from actors.cli import app
 from actors.errors import UserError
 from actors.forking import play, recorded_episode
-from actors.live import watcher
+from actors.progress.audience import OneEpisode
+from actors.progress.live import watcher
+from actors.progress.status import State, status
 from actors.retailer import Ask, Casting, Retailers, Said, Stage
 from actors.roster import roster
 from actors.run import run
-from actors.status import State, status
 from market.calls import read_calls
 from market.config import load
 from market.config.plans import expand

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from actors.audience import OneEpisode
 from actors.cli import app
-from actors.live import watcher
+from actors.progress.audience import OneEpisode
+from actors.progress.live import watcher
 from actors.run import run
-from actors.sweep import conclude, sweep
+from actors.studies.sweep import conclude, sweep
 from market.config import load
-from tests.actors.test_sweep import STUDY, Told, study
+from tests.actors.studies.test_sweep import STUDY, Told, study
 
 SETTINGS = ["--set", "inline=true"] + [word for each in STUDY for word in ("--set", each)]
 

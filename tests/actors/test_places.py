@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from actors.audience import OneEpisode
 from actors.places import caps_of
+from actors.progress.audience import OneEpisode
 from actors.run import run
 from market.calls import read_calls
 from market.config import configure

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from actors.progress.watch import Plan, Progress
 from actors.retailer import Casting, Stage
 from actors.roster import roster
 from actors.run import RunOutcome, run
 from actors.tournament import Ended
-from actors.watch import Plan, Progress
 from market.calls import Outcome, read_calls
 from market.config import Config, configure
 from market.config.plans import EpisodePlan

@@ -12,9 +12,9 @@ from typing import Any
 import psutil
 import pytest
 
+from actors.progress.watch import Plan, Progress
 from actors.run import RunOutcome, run
 from actors.tournament import Ended
-from actors.watch import Plan, Progress
 from market.calls import Outcome, read_calls
 from market.config import Config, configure
 from market.config.plans import EpisodePlan

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from actors.cli import app
-from actors.pace import Pace, pace
+from actors.studies.pace import Pace, pace
 from market.config import load, presets
 from tests.embeddings.models import save_tiny_qwen3
 

@@ -8,13 +8,13 @@ import pytest
 from rich.console import Console
 
 from actors.budget import owners
-from actors.live import results
+from actors.progress.live import results
 from actors.summary import summarise
 from market import canonical
 from market.config import Config, configure, expand, resolved
 from market.journal import journal_digest
 from market.journal import read as read_journal
-from tests.actors.test_status import TOURNAMENT, play
+from tests.actors.progress.test_status import TOURNAMENT, play
 
 RETAILERS = [{"name": "a", "policy": "idle", "count": 2}, {"name": "b", "policy": "idle"}]
 

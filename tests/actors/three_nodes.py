@@ -28,9 +28,9 @@ import psutil
 
 from actors.cluster import connected
 from actors.places import inline
+from actors.progress.watch import Plan, Progress
 from actors.run import run
 from actors.tournament import Ended, Tournament
-from actors.watch import Plan, Progress
 from market.calls import Outcome, read_calls
 from market.config import Config, configure
 from market.config.plans import EpisodePlan, expand

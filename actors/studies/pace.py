@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from actors.live import PLAIN_WIDTH
+from actors.progress.live import PLAIN_WIDTH
 
 #: Seconds between two lines where no terminal follows.
 EVERY = 5.0

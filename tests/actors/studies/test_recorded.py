@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from actors.errors import UserError
-from actors.recorded_study import play_recorded
-from actors.sweep import asks_models, conclude, sweep
+from actors.studies.recorded import play_recorded
+from actors.studies.sweep import asks_models, conclude, sweep
 from market.config import Config, configure
+from tests.actors.studies.test_sweep import Told, rows
 from tests.actors.test_ray import RULES, Silence
-from tests.actors.test_sweep import Told, rows
 from tests.provider import Fails, Provider, Says
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from rich.console import Console
 
-from actors.live import PlainWatcher, ranked, results, standings, watcher
-from actors.watch import Plan, Progress, Work
+from actors.progress.live import PlainWatcher, ranked, results, standings, watcher
+from actors.progress.watch import Plan, Progress, Work
 
 PLAN = Plan("small", "arena", (("a", "llm", "openai/x"), ("b", "markup", None)), 2)
 

@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from actors.audience import ManyEpisodes
-from actors.packing import Packer, play, rows_of
+from actors.progress.audience import ManyEpisodes
+from actors.progress.scoreboard import scoreboard
 from actors.run import run
-from actors.scoreboard import scoreboard
-from actors.vectors import facts_here
+from actors.studies.packing import Packer, play, rows_of
+from actors.studies.vectors import facts_here
 from market.config import Config, load
 from market.config.cells import cells
 from market.config.loading import configured

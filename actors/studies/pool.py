@@ -24,8 +24,8 @@ from ray.exceptions import RayError, RayTaskError
 from actors import ray_actors
 from actors.collecting import relax
 from actors.errors import UserError
-from actors.packing import Packed, Packer, joined, play
-from actors.vectors import KnownFacts, RemoteEncoding
+from actors.studies.packing import Packed, Packer, joined, play
+from actors.studies.vectors import KnownFacts, RemoteEncoding
 from embeddings import EncoderError
 from market.config import Config
 from market.study.sweeps.plan import Shard
@@ -71,7 +71,7 @@ class PackingActor:
 
     def play_apart(self, shard: Shard) -> Packed | str:
         """Play a shard of one unit apart."""
-        from actors.apart import Apart
+        from actors.studies.apart import Apart
 
         apart = Apart()
         try:

@@ -16,9 +16,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from actors.live import PLAIN_WIDTH, forecast, results
+from actors.progress.live import PLAIN_WIDTH, forecast, results
+from actors.progress.watch import Plan, Progress, Watcher, Work
 from actors.tournament import Ended
-from actors.watch import Plan, Progress, Watcher, Work
 from market.config.plans import EpisodePlan
 
 #: Running episodes that are shown.

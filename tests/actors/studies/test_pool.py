@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from actors.errors import UserError
-from actors.packing import Packed, Packer, joined, table_of
-from actors.pool import DEATHS, Pool, _Piece
-from actors.sweep import sweep
-from actors.vectors import facts_here
+from actors.studies.packing import Packed, Packer, joined, table_of
+from actors.studies.pool import DEATHS, Pool, _Piece
+from actors.studies.sweep import sweep
+from actors.studies.vectors import facts_here
 from market.config import Config, load
 from market.study.sweeps.plan import Shard, Unit, plan
-from tests.actors.test_sweep import Told, rows
+from tests.actors.studies.test_sweep import Told, rows
 
 OWN = "tests.actors.own_policies"
 STUDY = [

@@ -20,12 +20,12 @@ import psutil
 import pytest
 
 from actors.errors import UserError
-from actors.sweep import Swept, conclude, sweep
+from actors.studies.sweep import Swept, conclude, sweep
 from market.config import Config, load
 from market.journal import ConfigChangedError
 from market.storage import LOCAL, LockedError
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 STUDY = [
     "study.primary=profit",
     "study.outcomes=[market.gini_net_worth, rank_agreement]",
@@ -180,7 +180,7 @@ def test_there_is_nothing_to_resume_in_a_new_folder(tmp_path: Path) -> None:
 def test_a_part_that_failed_is_told_and_played_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from actors import packing
+    from actors.studies import packing
 
     ordinary = packing.build_environment
 

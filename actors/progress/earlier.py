@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from actors.status import State, episode_status
+from actors.progress.status import State, episode_status
+from actors.progress.watch import Work
 from actors.tournament import JOURNAL
-from actors.watch import Work
 from market.config import rules
 from market.config.plans import EpisodePlan
 

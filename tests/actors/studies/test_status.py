@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from actors.recorded_study import play_recorded
-from actors.study_status import as_text, status
-from actors.sweep import sweep
+from actors.studies.recorded import play_recorded
+from actors.studies.status import as_text, status
+from actors.studies.sweep import sweep
 from market.storage import LOCAL
+from tests.actors.studies.test_recorded import CAPS, model
+from tests.actors.studies.test_recorded import study as study_of
+from tests.actors.studies.test_sweep import ROOT, STUDY, Told, study
 from tests.actors.test_ray import Silence
-from tests.actors.test_recorded_study import CAPS, model
-from tests.actors.test_recorded_study import study as study_of
-from tests.actors.test_sweep import ROOT, STUDY, Told, study
 from tests.provider import Fails, Provider, Says
 
 
@@ -67,7 +67,7 @@ def test_a_study_that_is_played_now_says_so(stopped: Path) -> None:
 def test_what_failed_is_named_with_its_traceback_until_it_is_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from actors import packing
+    from actors.studies import packing
 
     ordinary = packing.build_environment
 

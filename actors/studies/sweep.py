@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from actors.errors import UserError
-from actors.packing import Outside, Packed, Packer, play
-from actors.registering import CONFIG, STUDY, ends, planned, registered_in, taken_up
 from actors.roster import distinct_models, roster
 from actors.run import write_json
+from actors.studies.packing import Outside, Packed, Packer, play
+from actors.studies.registering import CONFIG, STUDY, ends, planned, registered_in, taken_up
 from market import variables
 from market.config import Config, configure, documents
 from market.config.cells import cells
@@ -168,7 +168,7 @@ class _Here:
     """Plays shards in this process."""
 
     def __init__(self, config: Config) -> None:
-        from actors.vectors import facts_here
+        from actors.studies.vectors import facts_here
 
         self._packer = Packer(config, facts_here)
 
@@ -187,7 +187,7 @@ def _place(whole: Sweep, todo: Sequence[Shard]) -> Iterator[Any]:
     from actors.cluster import connected
 
     with connected(config.address):
-        from actors.pool import Pool
+        from actors.studies.pool import Pool
 
         known: dict[str, str] = {}
         for each in ends(whole):

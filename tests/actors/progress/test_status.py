@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from actors.cli import app
 from actors.errors import UserError
-from actors.status import EpisodeStatus, Spend, State, as_json, as_text, status
+from actors.progress.status import EpisodeStatus, Spend, State, as_json, as_text, status
 from market.calls import CallLog, CallRecord, Outcome
 from market.config import Config, EpisodePlan, configure, expand, recorded, resolved
 from market.environment import Cause, NoAction
@@ -22,7 +22,7 @@ from market.language import Reply, Usage
 from market.replay import build_environment
 from tests.market.recorded import LEMONADE, record
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 #: Holds the lock of a journal until it is killed, as a driver does.
 WRITER = """
@@ -30,7 +30,7 @@ import sys
 from pathlib import Path
 from market.config import configure, expand
 from market.journal import JournalWriter
-from tests.actors.test_status import TOURNAMENT, header
+from tests.actors.progress.test_status import TOURNAMENT, header
 
 plan = expand(configure(TOURNAMENT))[int(sys.argv[2])]
 journal = JournalWriter.reopen(Path(sys.argv[1]), header(plan))

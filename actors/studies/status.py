@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from actors.registering import STUDY
-from actors.status import EpisodeStatus, Spend, State, episode_status, is_held, spent
+from actors.progress.status import EpisodeStatus, Spend, State, episode_status, is_held, spent
+from actors.studies.registering import STUDY
 from market.config import ConfigError, documents
 from market.environment import Json
 from market.study.recording import StudyError

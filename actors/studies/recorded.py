@@ -16,12 +16,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from actors.audience import Audience
 from actors.errors import UserError
-from actors.packing import references_of, rows_of, table_of
-from actors.registering import registered_in, taken_up
+from actors.progress.audience import Audience
 from actors.run import play_all
-from actors.sweep import Swept, write_part
+from actors.studies.packing import references_of, rows_of, table_of
+from actors.studies.registering import registered_in, taken_up
+from actors.studies.sweep import Swept, write_part
 from actors.tournament import JOURNAL
 from market.config import Config
 from market.config.plans import EpisodePlan

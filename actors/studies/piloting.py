@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from actors.errors import UserError
-from actors.packing import Packer, table_of
-from actors.registering import planned
 from actors.roster import distinct_models, roster
-from actors.sweep import refuse_unknown
-from actors.vectors import facts_here
+from actors.studies.packing import Packer, table_of
+from actors.studies.registering import planned
+from actors.studies.sweep import refuse_unknown
+from actors.studies.vectors import facts_here
 from market.config import Config
 from market.config.tournament import Seeds
 from market.study.statistics import power

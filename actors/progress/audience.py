@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from actors.live import watcher
-from actors.scoreboard import Scoreboard, scoreboard
+from actors.progress.live import watcher
+from actors.progress.scoreboard import Scoreboard, scoreboard
+from actors.progress.watch import Watcher, Work
 from actors.tournament import Ended
-from actors.watch import Watcher, Work
 from market.config.plans import EpisodePlan
 
 

@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from actors.watch import Plan, Progress, Watcher, Work
+from actors.progress.watch import Plan, Progress, Watcher, Work
 
 #: Columns by which seats are ranked; the first that an environment has counts.
 RANKING = ("profit", "score")

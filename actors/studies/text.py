@@ -10,7 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from actors.live import PLAIN_WIDTH
+from actors.progress.live import PLAIN_WIDTH
 from market.study.sweeps.concluding import Conclusion
 from market.study.sweeps.gathering import text
 from market.study.sweeps.plan import Sweep, registered

@@ -4,7 +4,7 @@ An episode is played by the code that plays any: `Retailers` build and ask the p
 what they say, and what is parsed back from the text of an answer is what is applied. There is no
 actor and no journal, so thousands fit into a process. Where the process is only there to play, a
 script that does not answer in time ends it (`deadline`), and whoever gave it the shard plays that
-episode apart (`actors.apart`). `journal` records an episode as a run would, for audits.
+episode apart (`actors.studies.apart`). `journal` records an episode as a run would, for audits.
 """
 
 from __future__ import annotations

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from actors.driver import Played
-from actors.earlier import earlier
+from actors.progress.earlier import earlier
+from actors.progress.scoreboard import Scoreboard
+from actors.progress.watch import Plan, Progress, Work
 from actors.run import run
-from actors.scoreboard import Scoreboard
 from actors.tournament import Ended
-from actors.watch import Plan, Progress, Work
 from market.config import configure
 from market.config.plans import EpisodePlan, expand
 from market.config.tournament import Seeds, Tournament

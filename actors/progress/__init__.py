@@ -1,0 +1,1 @@
+"""How far a run is: what it tells while it is played, and what its records tell."""

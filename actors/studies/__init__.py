@@ -1,0 +1,1 @@
+"""Plays studies: sweeps of scripts, packed into processes, and tournaments of models."""
