@@ -53,7 +53,7 @@ from actors.language.caps import Caps
 from actors.language.lease import Leasing, Lessee
 from actors.language.limits import Limits, Slot, Ticket
 from actors.language.litellm_transport import LitellmTransport
-from actors.language.local import MODEL, SLOTS, LocalModel, LocalModelError
+from actors.language.local import MODEL, SLOTS, LocalModel, LocalModelError, calling
 from actors.language.redaction import known_keys, redacted
 from actors.language.response_cache import ResponseCache, Sharing, digest, is_shared
 from actors.language.transport import AttemptError, Completion, Transport
@@ -273,6 +273,8 @@ class LanguageClient:
 
     async def _send(self, request: Request, target: _Target) -> Completion:
         parameters = wire.parameters(request, self._output(request))
+        if target.free and "tools" in parameters:
+            parameters = calling(parameters)
         parameters |= {"model": target.model, "timeout": self._timeout + _MARGIN_SECONDS}
         if target.api_base is not None:
             parameters["api_base"] = target.api_base

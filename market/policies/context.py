@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from market.environment import Answer, Decision, Form, Json
+from market.environment import Answer, Decision, Form, Json, Tool
 from market.policies.policy import History
 from market.policies.tokens import clipped
 from market.policies.untrusted import clean
@@ -29,6 +29,10 @@ Kind = Literal["full", "last", "notebook", "groups"]
 
 #: The field of an answer, and of what is kept of it, that holds notes.
 NOTES = "notes"
+
+#: The tool by which notes are kept where calls of tools are the answer. It is the policy's own: no
+#: environment sees a call of it.
+KEEP_NOTES = "keep_notes"
 
 #: Groups that never go.
 KEPT_GROUPS = 2
@@ -80,22 +84,57 @@ class Context:
         steps = max(least, self.steps if self.kind == "last" else 0)
         return [turn for turn in earlier if turn[0].step >= decision.step - steps]
 
-    def rule(self, form: Form) -> str:
-        """What the rules say of notes; empty without a notebook."""
+    def rule(self, form: Form, written: bool = False) -> str:
+        """What the rules say of notes; empty without a notebook.
+
+        Args:
+            form: The form of answers.
+            written: Whether calls of tools are written as text.
+        """
         if not self.notebook:
             return ""
-        where = "Text before your calls" if form.tools else f"A text `{NOTES}` in your answer"
+        where = f"A text `{NOTES}` in your answer"
+        if form.tools:
+            where = "Text before your calls" if written else f"What you give to `{KEEP_NOTES}`"
         return (
             f"{where} is your notebook (at most {self.characters} characters). It replaces what "
             "you noted before and is all that you are shown of earlier steps later on. Only you "
             "see it."
         )
 
-    def beside(self, example: Json) -> Json:
-        """An example with notes beside the action, where there is a notebook."""
-        if not self.notebook or not isinstance(example, Mapping):
+    def beside(self, example: Json, offered: bool = False) -> Json:
+        """An example with notes beside the action, where there is a notebook.
+
+        Args:
+            example: The action.
+            offered: Whether it is a list of calls of tools, that for notes among them.
+        """
+        if not self.notebook:
             return example
-        return {NOTES: EXAMPLE_NOTES, **example}
+        if isinstance(example, Mapping):
+            return {NOTES: EXAMPLE_NOTES, **example}
+        if offered:
+            # Last: what stands last is what a small model copies.
+            return [*example, {"tool": KEEP_NOTES, "arguments": {"text": EXAMPLE_NOTES}}]
+        return example
+
+    def tool(self, tokens: int) -> Tool:
+        """The tool by which notes are kept.
+
+        Args:
+            tokens: Most tokens of the notes.
+        """
+        text = {"type": "string", "maxLength": self._longest(tokens)}
+        return Tool(
+            KEEP_NOTES,
+            "Replace your notes, which are shown to you in later steps. It uses up no call.",
+            {
+                "type": "object",
+                "properties": {"text": text},
+                "required": ["text"],
+                "additionalProperties": False,
+            },
+        )
 
     def schema(self, schema: Mapping[str, Json], tokens: int) -> Mapping[str, Json]:
         """A schema of answers with room for notes.
@@ -106,9 +145,11 @@ class Context:
         """
         if not self.notebook or schema.get("type") != "object":
             return schema
-        longest = min(self.characters, tokens * NOTE_CHARACTERS)
-        notes = {"type": "string", "maxLength": longest}
+        notes = {"type": "string", "maxLength": self._longest(tokens)}
         return {**schema, "properties": {**schema.get("properties", {}), NOTES: notes}}
+
+    def _longest(self, tokens: int) -> int:
+        return min(self.characters, tokens * NOTE_CHARACTERS)
 
     def kept(self, notes: str, tokens: int) -> str:
         """Notes as they are kept: on one line, bounded, and fit for a prompt of so many tokens."""

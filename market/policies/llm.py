@@ -18,13 +18,14 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from market import canonical
-from market.environment import Answer, Cause, Decision, Json, NoAction
+from market.environment import Answer, Cause, Decision, Json, NoAction, Tool
 from market.language import Caching, Message, ModelSettings, Output, Reply, Request
-from market.policies.context import ANSWER_SHARE, NOTES, Context, Kind
+from market.policies.context import ANSWER_SHARE, KEEP_NOTES, NOTES, Context, Kind
+from market.policies.conversation import KEPT, noting_call
 from market.policies.policy import History, Policy
 from market.policies.prompts import Prompts, only_json
 from market.policies.replies import Read, ReplyError, read
-from market.policies.tokens import estimate_messages, estimate_tokens
+from market.policies.tokens import estimate_messages, estimate_tokens, estimate_tools
 from market.policies.untrusted import clean
 from market.policies.wording import wording_of
 from market.registry import load
@@ -70,8 +71,9 @@ class LanguageModel(Policy):
         api_base: Address of an OpenAI-compatible server.
         api_key_env: Name of the environment variable that holds the key.
         extra: Further parameters of the request, passed on as they are.
-        prompt_tokens: Budget of a prompt, in estimated tokens. The rules and the own state are
-            always shown; what is remembered of others and of earlier steps is cut to fit.
+        prompt_tokens: Budget of a prompt, in estimated tokens, tools that are offered included.
+            The rules and the own state are always shown; what is remembered of others and of
+            earlier steps is cut to fit.
         context: What is told of the past. `full`: all earlier steps as far as they fit. `last`: the
             last `last_steps`. `notebook`: only notes that the model writes itself. `groups`: one
             conversation over all steps, whose oldest turns go when it outgrows the budget.
@@ -146,6 +148,7 @@ class LanguageModel(Policy):
         self._asked: Request | None = None
         self._decision: Decision | None = None
         self._truncations = 0
+        self._noted = ""
 
     def act(self, decision: Decision) -> Request:
         """The request that asks the model for a decision."""
@@ -154,11 +157,12 @@ class LanguageModel(Policy):
             self._close(NoAction(Cause.LATE))
         self._decision = decision
         self._truncations = 0
+        self._noted = ""
         self._asked = Request(
             model=self._settings,
             messages=self._prompts.messages(self._history, decision),
             schema=None if decision.form.tools else self._schema(decision),
-            tools=() if self.output == "text" else decision.form.tools,
+            tools=self._tools(decision),
         )
         return self._asked
 
@@ -176,6 +180,9 @@ class LanguageModel(Policy):
             found = read(reply, self._decision.form, self.repair, self._context.notebook)
         except ReplyError as problem:
             return self._again(reply, str(problem))
+        self._noted = found.notes or self._noted
+        if found.notes and not found.action and self._can_go_on():
+            return self._go_on()
         return self._close(Answer(found.action, self._said(found)))
 
     def recall(self, history: History) -> None:
@@ -188,16 +195,52 @@ class LanguageModel(Policy):
 
         Some servers make a model write the properties in the schema's order.
         """
-        noting = self.max_tokens // ANSWER_SHARE if self._context.notebook else 0
-        schema = self._prompts.schema(decision, self.max_tokens - noting)
-        schema = self._context.schema(schema, noting)
+        schema = self._prompts.schema(decision, self.max_tokens - self._noting)
+        schema = self._context.schema(schema, self._noting)
         ordered: Mapping[str, Json] = canonical.loads(canonical.dumps(schema))
         return ordered
+
+    @property
+    def _noting(self) -> int:
+        """Most tokens of notes in an answer."""
+        return self.max_tokens // ANSWER_SHARE if self._context.notebook else 0
+
+    def _tools(self, decision: Decision) -> tuple[Tool, ...]:
+        """The tools that are offered, that for notes among them where there is a notebook."""
+        if self.output == "text" or not decision.form.tools:
+            return ()
+        offered = self._prompts.tools(decision, self.max_tokens - self._noting)
+        return (*offered, self._context.tool(self._noting)) if self._context.notebook else offered
+
+    def _can_go_on(self) -> bool:
+        """Whether notes without a call may be followed by one more ask."""
+        assert self._asked is not None
+        return bool(self._asked.tools) and self._asked.attempt < self.reasks
+
+    def _go_on(self) -> Request:
+        """Ask for calls after notes that came alone: some models make one call at a time."""
+        assert self._asked is not None
+        assert self._decision is not None
+        call = noting_call(self._decision, self._context.kept(self._noted, self.prompt_tokens))
+        example = canonical.dumps(self._prompts.example(self._decision))
+        more = (
+            Message("assistant", "", tool_calls=(call,)),
+            Message("tool", KEPT, tool_call_id=call.id),
+            Message("user", f"Now call the other tools that you need.\n{example}"),
+        )
+        spare = estimate_messages(more)
+        self._asked = Request(
+            model=self._settings,
+            messages=(*self._prompts.messages(self._history, self._decision, spare), *more),
+            tools=tuple(tool for tool in self._asked.tools if tool.name != KEEP_NOTES),
+            attempt=self._asked.attempt + 1,
+        )
+        return self._asked
 
     def _said(self, found: Read) -> Json:
         """What is kept beside an answer; None where there is nothing."""
         said: dict[str, Json] = {}
-        if notes := self._context.kept(found.notes, self.prompt_tokens):
+        if notes := self._context.kept(self._noted, self.prompt_tokens):
             said[NOTES] = notes
         if found.repaired:
             said[REPAIRED] = True
@@ -231,12 +274,16 @@ class LanguageModel(Policy):
         model goes on as it sees itself begin. Only the last failure is told of. Where even that
         does not fit, less is told of the past.
         """
+        assert self._asked is not None
         assert self._decision is not None
         asked = self._prompts.messages(self._history, self._decision)
         example = self._context.beside(self._prompts.example(self._decision))
         how = only_json(example, self._wording)
+        # Tools are part of what a prompt takes.
+        budget = self.prompt_tokens - estimate_tools(self._asked.tools)
         if self._decision.form.tools:
-            names = ", ".join(tool.name for tool in self._decision.form.tools)
+            offered = self._asked.tools or self._decision.form.tools
+            names = ", ".join(tool.name for tool in offered)
             how = (
                 f"Call one or more of the tools {names}. Written out, calls look like:\n"
                 f"{canonical.dumps(example)}"
@@ -246,10 +293,10 @@ class LanguageModel(Policy):
             calls = (f"{call.name}({call.arguments})" for call in reply.tool_calls)
             written = Message("assistant", clean(" ".join([reply.text, *calls]), ECHO))
             longer = (*asked, written, Message("user", text))
-            if estimate_messages(longer) <= self.prompt_tokens:
+            if estimate_messages(longer) <= budget:
                 return longer
         again = _extended(asked, text)
-        if estimate_messages(again) <= self.prompt_tokens:
+        if estimate_messages(again) <= budget:
             return again
         spare = estimate_tokens(text) + 2
         return _extended(self._prompts.messages(self._history, self._decision, spare), text)

@@ -14,7 +14,8 @@ the history itself. Its shape is the same for every environment:
 - the last message ends with an example of the answer, possible in this very situation.
 
 `JsonPrompts` (`market.policies.json_prompts`) serves every environment by showing its observations
-as JSON. An environment that can say it better brings its own class.
+as JSON. An environment that can say it better brings its own class; `market.policies.conversation`
+holds what such classes of tool environments have in common.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from market import canonical
-from market.environment import Answer, Decision, Json, NoAction
+from market.environment import Answer, Decision, Json, NoAction, Tool
 from market.language import Message
 from market.policies.context import NOTES, Context, notes_of
 from market.policies.policy import History
@@ -82,6 +83,18 @@ class Prompts(Protocol):
 
         The form's own, or a narrower one that leaves out what no good answer needs: a small model
         that is let go on goes on until its tokens end, and a truncated answer is none.
+
+        Args:
+            decision: The decision.
+            tokens: Most tokens of the answer.
+        """
+        ...
+
+    def tools(self, decision: Decision, tokens: int) -> tuple[Tool, ...]:
+        """The tools that a provider offers the model; asked where a decision has tools only.
+
+        The form's own, or fewer of them with narrower schemas, for the same reason. They are the
+        same for all decisions of a kind: providers read them before everything else.
 
         Args:
             decision: The decision.

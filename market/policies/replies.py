@@ -21,7 +21,7 @@ from typing import Any
 from market import canonical, forms
 from market.environment import Form, Json
 from market.language import Reply, ToolCall
-from market.policies.context import NOTES
+from market.policies.context import KEEP_NOTES, NOTES
 from market.policies.untrusted import clean
 
 #: Longest reply that is looked at, in characters. A longer one is malformed.
@@ -59,8 +59,8 @@ def read(reply: Reply, form: Form, repair: bool = False, notes: bool = False) ->
         reply: The reply.
         form: What the action must look like.
         repair: Whether JSON that is broken may be mended.
-        notes: Whether notes may stand beside the action: as a field of it or, where tools are
-            called, as text before the calls.
+        notes: Whether notes may stand beside the action: as a field of it, in calls of the tool
+            for notes or, where calls are written, as text before them.
 
     Raises:
         ReplyError: If it holds none of the form.
@@ -97,14 +97,16 @@ class _Reader:
 
     def take_calls(self, calls: tuple[ToolCall, ...], text: str) -> None:
         """Tool calls as an action; a text that holds a JSON list of calls is as good."""
+        before = ""
         if calls:
-            before = text
             action = [{"tool": call.name, "arguments": self._arguments(call)} for call in calls]
         else:
             try:
                 before, action = self._find(text, "[]", "JSON list")
             except ReplyError as error:
                 raise ReplyError("no tool was called") from error
+        if self._notes:
+            before, action = _without_note_calls(before, action)
         names = [tool.name for tool in self._form.tools]
         for call in action:
             if not isinstance(call, dict) or call.get("tool") not in names:
@@ -203,6 +205,20 @@ class _Reader:
             raise problem from error
         self.repaired = True
         return value
+
+
+def _without_note_calls(notes: str, calls: list[Json]) -> tuple[str, list[Json]]:
+    """The last notes that were given, and the calls that are none for notes."""
+    others = []
+    for call in calls:
+        if not isinstance(call, dict) or call.get("tool") != KEEP_NOTES:
+            others.append(call)
+            continue
+        text = call["arguments"].get("text") if isinstance(call.get("arguments"), dict) else None
+        if not isinstance(text, str):
+            raise ReplyError(f"{KEEP_NOTES} takes a `text`")
+        notes = text
+    return notes, others
 
 
 def _outermost(text: str, brackets: str, what: str) -> Iterator[tuple[int, int]]:

@@ -8,10 +8,13 @@ What is not ASCII counts as its bytes in UTF-8, which no byte-level tokenizer ex
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
+from dataclasses import asdict
 from functools import lru_cache
 
+from market.environment import Tool
 from market.language import Message
 
 #: Tokens that a chat template adds to each message, and once to open the answer.
@@ -56,6 +59,14 @@ def estimate_messages(messages: Iterable[Message]) -> int:
         + estimate_tokens(message.content)
         + sum(estimate_tokens(call.name + call.arguments) for call in message.tool_calls)
         for message in messages
+    )
+
+
+def estimate_tools(tools: Iterable[Tool]) -> int:
+    """Estimate the tokens of tools as they are offered, which is as JSON with spaces in it."""
+    return sum(
+        MESSAGE_TOKENS + estimate_tokens(json.dumps({**asdict(tool), "type": "function"}))
+        for tool in tools
     )
 
 

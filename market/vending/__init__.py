@@ -8,6 +8,7 @@ Modelled on AutoVend (arXiv 2610.36980). One day of the episode:
     record.py      a day's shelves as rows of tables; metrics.py running sums of the same
     demand.py      the mean sales of every product on a shelf, sales.py the luck
     accounts.py    money and units against a ledger
+    prompts.py     all of it in words: telling.py what is seen, tabular.py tables, examples.py calls
 
 `vending.py` is the environment that drives them, `rules.py` its configuration, `world.py`,
 `catalogue.py` and `calendar.py` what is drawn before the first day, `fitted.py` a world that is
@@ -26,6 +27,7 @@ ENVIRONMENT = EnvironmentKind(
     rules="market.vending.rules:VendingRules",
     environment="market.vending.vending:Vending",
     policies=POLICIES,
+    prompts="market.vending.prompts:VendingPrompts",
     events="market.vending.events:EVENTS",
     bounds="market.vending.limits:limits",
     metrics=(

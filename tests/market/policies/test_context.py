@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from market.environment import Answer, Cause, NoAction
-from market.policies.context import KEPT_GROUPS, Context, evicted, noted
+from market.policies.context import KEEP_NOTES, KEPT_GROUPS, Context, evicted, noted
 from market.policies.tokens import clipped, estimate_tokens
 from tests.lemonade import FORM as TOOLS
 from tests.market.arena.told_market import BID, history_and_decision, rules
@@ -84,9 +84,14 @@ def test_only_a_notebook_adds_notes_to_rules_examples_and_schemas() -> None:
     assert plain.beside({"bids": []}) == {"bids": []}
     assert plain.schema(BID.schema, 30) == BID.schema
     assert "at most 90 characters" in notebook.rule(BID)
-    assert "Text before your calls" in notebook.rule(TOOLS)
+    assert "What you give to `keep_notes`" in notebook.rule(TOOLS)
+    assert "Text before your calls" in notebook.rule(TOOLS, written=True)
     assert notebook.beside({"bids": []}).keys() == {"notes", "bids"}
     assert notebook.beside([]) == []
+    noting = {"tool": KEEP_NOTES, "arguments": {"text": "what to remember"}}
+    assert notebook.beside([{"tool": "end_day"}], offered=True) == [{"tool": "end_day"}, noting]
+    assert plain.beside([], offered=True) == []
+    assert notebook.tool(20).parameters["properties"]["text"]["maxLength"] == 60
     added = notebook.schema(BID.schema, 20)["properties"]["notes"]
     assert added == {"type": "string", "maxLength": 60}
     assert notebook.schema(BID.schema, 500)["properties"]["notes"]["maxLength"] == 90

@@ -11,7 +11,7 @@ from market.environment import Answer, Cause, Decision, NoAction
 from market.language import Finish, Reply, Request, ToolCall, Usage
 from market.policies.llm import LanguageModel
 from market.policies.prompts import NO_ANSWER
-from market.policies.tokens import estimate_messages
+from market.policies.tokens import estimate_messages, estimate_tools
 from tests.lemonade import ENVIRONMENT, Lemonade, LemonadeRules
 from tests.market.arena.told_market import history_and_decision, rules, turns
 
@@ -312,6 +312,54 @@ def test_written_calls_play_a_game_of_tools_without_tools() -> None:
     assert all(not message.tool_calls for message in request.messages)
     assert request.messages[2].content.startswith("Cheap!\n[{")
     assert '"results":[{"error":null,"tool":"buy_lemons"}]' in request.messages[3].content
+
+
+def test_notes_are_offered_as_a_tool_in_every_environment_of_tools() -> None:
+    game = Lemonade(LemonadeRules(days=2), ("llm-1",), 3)
+    seat = LanguageModel("llm-1", 3, model="fake", context="notebook", max_tokens=200)
+    (decision,) = game.start()
+    request = seat.act(decision)
+    assert [tool.name for tool in request.tools][-2:] == ["end_day", "keep_notes"]
+    assert request.tools[-1].parameters["properties"]["text"]["maxLength"] == 150
+    assert "What you give to `keep_notes` is your notebook" in request.messages[0].content
+    noted = ToolCall("x", "keep_notes", '{"text": "<|im_start|> lemons cost 20"}')
+    more = seat.resume(reply("", "stop", noted))
+    assert isinstance(more, Request)
+    assert (more.attempt, [tool.name for tool in more.tools][-1]) == (1, "end_day")
+    assert [message.role for message in more.messages[-3:]] == ["assistant", "tool", "user"]
+    assert "<|" not in more.messages[-3].tool_calls[0].arguments
+    outcome = seat.resume(reply("", "stop", ToolCall("y", "end_day", "")))
+    assert outcome == Answer(
+        [{"tool": "end_day", "arguments": {}}], {"notes": "‹|im_start|› lemons cost 20"}
+    )
+    (decision,) = game.apply({"llm-1": outcome})
+    shown = 'Your own notes, of step 1: "‹|im_start|› lemons cost 20"'
+    assert seat.act(decision).messages[1].content.startswith(shown)
+
+
+def test_a_re_ask_after_notes_keeps_them() -> None:
+    (decision,) = Lemonade(LemonadeRules(), ("llm-1",), 3).start()
+    seat = LanguageModel("llm-1", 3, model="fake", context="notebook")
+    seat.act(decision)
+    noted = ToolCall("x", "keep_notes", '{"text": "lemons"}')
+    assert isinstance(seat.resume(reply("", "stop", noted)), Request)
+    assert isinstance(seat.resume(reply("no calls")), Request)
+    outcome = seat.resume(reply("", "stop", ToolCall("y", "end_day", "")))
+    assert isinstance(outcome, Answer)
+    assert outcome.said == {"notes": "lemons"}
+
+
+def test_tools_that_are_offered_count_in_the_budget_of_a_prompt() -> None:
+    game = Lemonade(LemonadeRules(turns=60), ("llm-1",), 3)
+    seat = LanguageModel("llm-1", 3, model="fake", context="groups", prompt_tokens=2_000)
+    (decision,) = game.start()
+    for _ in range(40):
+        request = seat.act(decision)
+        assert estimate_messages(request.messages) + estimate_tools(request.tools) <= 2_000
+        outcome = seat.resume(reply("", "stop", ToolCall("x", "set_price", '{"cents": 30}')))
+        assert isinstance(outcome, Answer)
+        (decision,) = game.apply({"llm-1": outcome})
+    assert "Left out" in request.messages[1].content
 
 
 def test_a_whole_game_of_tool_calls_is_played_without_a_model() -> None:

@@ -207,10 +207,27 @@ def test_notes_are_taken_from_beside_the_action_where_they_are_asked_for() -> No
         read(said(noted), BID)
 
 
-def test_notes_stand_before_calls() -> None:
+def test_notes_stand_before_written_calls_and_are_a_call_beside_others() -> None:
     end = [{"tool": "end_day", "arguments": {}}]
-    called = said("Lemons cost 20.", ToolCall("a", "end_day", ""))
-    assert read(called, TOOLS, notes=True) == Read(end, "Lemons cost 20.")
-    assert read(called, TOOLS) == Read(end)
     written = said('Lemons cost 20.\n[{"tool":"end_day","arguments":{}}]')
     assert read(written, TOOLS, notes=True) == Read(end, "Lemons cost 20.\n")
+    noting = ToolCall("b", "keep_notes", '{"text": "Lemons cost 20."}')
+    called = said("Let me end it.", ToolCall("a", "end_day", ""), noting)
+    assert read(called, TOOLS, notes=True) == Read(end, "Lemons cost 20.")
+    assert read(said("", noting), TOOLS, notes=True) == Read([], "Lemons cost 20.")
+
+
+def test_what_is_said_beside_calls_is_no_note() -> None:
+    called = said("Let me end it.", ToolCall("a", "end_day", ""))
+    assert read(called, TOOLS, notes=True).notes == ""
+
+
+@pytest.mark.parametrize("arguments", ["{}", '{"text": 3}', "[]"])
+def test_notes_without_a_text_are_asked_for_again(arguments: str) -> None:
+    with pytest.raises(ReplyError, match="keep_notes"):
+        read(said("", ToolCall("a", "keep_notes", arguments)), TOOLS, notes=True)
+
+
+def test_without_a_notebook_there_is_no_tool_for_notes() -> None:
+    with pytest.raises(ReplyError, match="no tool 'keep_notes'"):
+        read(said("", ToolCall("a", "keep_notes", '{"text": "x"}')), TOOLS)
