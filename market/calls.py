@@ -7,29 +7,29 @@ answer is used. So a run that died takes the answers it had paid for, but not ap
 
 The first line of each writer says where and with what it ran; then comes one line per record.
 Prompts repeat themselves, so each message is stored in the first record that sends it and
-named by its hash in later ones.
+named in later ones (`market.prompt_names`).
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from market.environment import Json
 from market.language import Message, Reply, ToolCall, Usage
+from market.prompt_names import message_name, rolled, unrolled
 from market.storage import LOCAL, Appender, Storage
 
-#: Version of the file's format.
-FORMAT = 1
+#: Version of the file's format. In 1 every message was named by its hash; such logs are read too.
+FORMAT = 2
 
 #: Longest error text kept, in characters.
 MAX_ERROR = 2_000
@@ -159,6 +159,7 @@ class CallLog:
         self._lock = threading.Lock()
         self._about = about
         self._stored: set[str] = set()
+        self._before: dict[str, list[str]] = {}
         self._file: Appender | None = None
         self._closed = False
 
@@ -176,10 +177,12 @@ class CallLog:
                 if self._file is None:
                     self._file = self._open()
                 new: set[str] = set()
-                self._write(self._file, [self._spell(record, new) for record in records])
+                sent: dict[str, list[str]] = {}
+                self._write(self._file, [self._spell(record, new, sent) for record in records])
             except OSError as error:
                 raise CallLogError(f"{self.path} cannot be written: {error.strerror}") from error
             self._stored |= new
+            self._before |= sent
 
     def close(self) -> None:
         """Close the file. Safe to call again."""
@@ -190,9 +193,14 @@ class CallLog:
     def _open(self) -> Appender:
         size = 0
         self._stored.clear()
+        self._before.clear()
         if self._storage.exists(self.path):
             for data, end in _lines(self.path, self._storage):
                 self._stored.update(data.get("texts", ()))
+                try:
+                    _sent(data, self._before)
+                except (KeyError, TypeError, ValueError) as error:
+                    raise CallLogError(f"{self.path} names messages that it lacks") from error
                 size = end
         file = self._storage.appender(self.path)
         about = about_this_process() if self._about is None else self._about
@@ -215,16 +223,20 @@ class CallLog:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _spell(self, record: CallRecord, new: set[str]) -> dict[str, Json]:
+    def _spell(
+        self, record: CallRecord, new: set[str], sent: dict[str, list[str]]
+    ) -> dict[str, Json]:
         """A record as JSON, with the messages that neither the file nor `new` holds."""
         error = record.error[:MAX_ERROR] if record.error else None
         data = {name: getattr(record, name) for name in _PLAIN}
         data["error"] = error
         data["reply"] = None if record.reply is None else asdict(record.reply)
-        data["messages"], data["texts"] = [], {}
-        for message in record.messages:
-            name = message_name(message)
-            data["messages"].append(name)
+        names = [message_name(message) for message in record.messages]
+        before = sent.get(record.seat) or self._before.get(record.seat) or ()
+        if names:
+            sent[record.seat] = names
+        data["messages"], data["texts"] = rolled(names, before), {}
+        for name, message in zip(names, record.messages, strict=True):
             if name not in self._stored and name not in new:
                 new.add(name)
                 data["texts"][name] = asdict(message)
@@ -243,12 +255,6 @@ class CallLog:
             raise
 
 
-@lru_cache(maxsize=512)
-def message_name(message: Message) -> str:
-    """What a log names a message by: a hash of its content."""
-    return hashlib.sha256(_dumps(asdict(message)).encode()).hexdigest()[:32]
-
-
 def read_calls(path: Path | str, storage: Storage = LOCAL) -> Calls:
     """Read an answer log; a missing one is empty, and a torn last line is ignored.
 
@@ -261,12 +267,13 @@ def read_calls(path: Path | str, storage: Storage = LOCAL) -> Calls:
     writers: list[Mapping[str, Json]] = []
     records: list[CallRecord] = []
     texts: dict[str, Message] = {}
+    before: dict[str, list[str]] = {}
     for number, (data, _) in enumerate(_lines(path, storage), 1):
         try:
             if "format" in data:
                 writers.append({key: value for key, value in data.items() if key != "format"})
             else:
-                records.append(_record(data, texts))
+                records.append(_record(data, texts, before))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise CallLogError(f"{path}, line {number} is no record of a call") from error
     return Calls(tuple(writers), tuple(records))
@@ -288,10 +295,21 @@ def unsettled(calls: Calls) -> dict[CallKey, CallRecord]:
     return open_calls
 
 
-def _record(data: dict[str, Any], texts: dict[str, Message]) -> CallRecord:
+def _sent(data: Mapping[str, Any], before: dict[str, list[str]]) -> list[str]:
+    """The names of the messages of a record, which take the place of those of its seat before."""
+    if not (entries := data.get("messages")):
+        return []
+    before[data["seat"]] = unrolled(entries, before.get(data["seat"], ()))
+    return before[data["seat"]]
+
+
+def _record(
+    data: dict[str, Any], texts: dict[str, Message], before: dict[str, list[str]]
+) -> CallRecord:
     for name, content in data.pop("texts", {}).items():
         texts[name] = Message(**{**content, "tool_calls": _tool_calls(content)})
-    messages = tuple(texts[name] for name in data.pop("messages", ()))
+    messages = tuple(texts[name] for name in _sent(data, before))
+    data.pop("messages", None)
     raw = data.pop("reply", None)
     reply = None
     if raw is not None:

@@ -21,9 +21,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from actors.simulation.limits import Allowance
-from market.calls import CallKey, Outcome, message_name
+from market.calls import CallKey, Outcome
 from market.environment import Json
 from market.language import Request
+from market.prompt_names import message_name, unrolled
 
 JOURNAL, CALLS = "journal.jsonl", "calls.jsonl"
 
@@ -51,6 +52,7 @@ class Book:
     Attributes:
         read: Bytes read.
         named: The conversation of each call.
+        sent: The names of the messages that each seat sent last.
         open: How many intents of a call are not settled.
         replied: The calls that were answered, and how often.
         lost: Calls recorded as lost.
@@ -58,6 +60,7 @@ class Book:
 
     read: int = 0
     named: dict[CallKey, str] = field(default_factory=dict)
+    sent: dict[str, list[str]] = field(default_factory=dict)
     open: Counter[CallKey] = field(default_factory=Counter)
     replied: Counter[CallKey] = field(default_factory=Counter)
     lost: int = 0
@@ -68,7 +71,9 @@ class Book:
             return
         key = _key(line)
         if line["outcome"] == Outcome.SENT:
-            self.named[key] = _named(line["messages"], key[3])
+            seat = line["seat"]
+            self.sent[seat] = unrolled(line["messages"], self.sent.get(seat, ()))
+            self.named[key] = _named(self.sent[seat], key[3])
             self.open[key] += 1
             return
         self.open[key] -= 1

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import threading
 from dataclasses import replace
@@ -56,6 +57,55 @@ def test_a_message_is_stored_once_by_whichever_writer(tmp_path: Path) -> None:
             log.append(replace(RECORD, step=step), replace(RECORD, step=step, attempt=1))
     assert log.path.read_text().count(SYSTEM.content) == 1
     assert all(call.messages == RECORD.messages for call in read_calls(log.path).records)
+
+
+def conversation(turns: int, gone: int = 0) -> tuple[Message, ...]:
+    return (SYSTEM, *(Message("user", f"turn {i}") for i in range(gone, turns)))
+
+
+def test_long_conversations_read_back_whatever_came_between(tmp_path: Path) -> None:
+    sent = [
+        replace(RECORD, step=step, seat=seat, messages=conversation(step, max(0, step - 30)))
+        for step in range(1, 60)
+        for seat in ("a", "b")
+    ]
+    for first in range(0, len(sent), 7):
+        with CallLog(tmp_path / "c", {}) as log:
+            log.append(*sent[first : first + 7])
+    assert read_calls(log.path).records == tuple(sent)
+
+
+def test_a_log_grows_with_what_is_said_and_not_with_how_long_it_is_remembered(
+    tmp_path: Path,
+) -> None:
+    sizes = []
+    with CallLog(tmp_path / "c", {}) as log:
+        for step in range(1, 401):
+            log.append(replace(RECORD, step=step, messages=conversation(step)))
+            sizes.append(log.path.stat().st_size)
+    assert sizes[399] - sizes[299] < 1.1 * (sizes[199] - sizes[99])
+
+
+def test_a_log_that_names_messages_nobody_sent_is_damaged(tmp_path: Path) -> None:
+    with CallLog(tmp_path / "c", {}) as log:
+        log.append(*(replace(RECORD, step=step, messages=conversation(9)) for step in (1, 2)))
+    lines = log.path.read_text().splitlines(keepends=True)
+    log.path.write_text("".join(lines[:1] + lines[2:]))
+    with pytest.raises(CallLogError, match="line 2 is no record of a call"):
+        read_calls(log.path)
+    with pytest.raises(CallLogError, match="names messages that it lacks"):
+        CallLog(tmp_path / "c", {}).append(RECORD)
+
+
+def test_a_log_of_the_format_before_is_read(tmp_path: Path) -> None:
+    with CallLog(tmp_path / "c", {}) as log:
+        log.append(RECORD)
+    whole, (named,) = log.path.read_text(), log.path.read_text().splitlines()[1:]
+    fields = json.loads(named)
+    del fields["texts"]
+    again = json.dumps({**fields, "step": 2})
+    log.path.write_text(whole.replace('"format":2', '"format":1') + again + "\n")
+    assert read_calls(log.path).records == (RECORD, replace(RECORD, step=2))
 
 
 @pytest.mark.parametrize("cut", [1, 30, 1500])
