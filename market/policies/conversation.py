@@ -16,6 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from market import canonical
 from market.environment import Answer, Decision, Json, NoAction, Tool
@@ -24,6 +25,7 @@ from market.policies.context import KEEP_NOTES, Context, evicted, noted, notes_o
 from market.policies.policy import History
 from market.policies.prompts import answered, joined, own, split, told
 from market.policies.tokens import estimate_messages, estimate_tokens, estimate_tools, fitting
+from market.policies.wording import Phrase, Wording
 
 #: A step that outgrows the budget loses its oldest turns, so many at once: what is left then
 #: stays as it is for some turns, and a server can keep what it has read.
@@ -63,7 +65,13 @@ class _Part:
 
 
 class Conversation(ABC):
-    """Puts the decisions of an environment into words (see `market.policies.prompts.Prompts`)."""
+    """Puts the decisions of an environment into words (see `market.policies.prompts.Prompts`).
+
+    Attributes:
+        phrases: The words of a subclass, by name.
+    """
+
+    phrases: ClassVar[Mapping[str, Phrase]]
 
     def __init__(
         self,
@@ -77,6 +85,7 @@ class Conversation(ABC):
         self._tokens = tokens
         self._instructions = instructions
         self._wording = wording
+        self._say = Wording(self.phrases, wording)
         self._context = context
         self._written = written
         self._rooms: dict[str, int] = {}

@@ -10,12 +10,11 @@ from collections.abc import Mapping
 
 from market import canonical
 from market.environment import Answer, Decision, Json, NoAction
-from market.policies.context import Context
 from market.policies.conversation import LEAST, Conversation, written_out
 from market.policies.prompts import only_json, own
 from market.policies.tokens import clipped, estimate_tokens
 from market.policies.untrusted import cleaned
-from market.policies.wording import Phrase, Wording
+from market.policies.wording import Phrase
 
 #: Most characters of one text inside an observation.
 TEXT_LIMIT = 2_000
@@ -79,17 +78,7 @@ PHRASES: Mapping[str, Phrase] = {
 class JsonPrompts(Conversation):
     """Puts the decisions of any environment into words (see `market.policies.prompts.Prompts`)."""
 
-    def __init__(
-        self,
-        tokens: int,
-        instructions: str = "",
-        *,
-        wording: int = 0,
-        context: Context = Context(),  # noqa: B008
-        written: bool = False,
-    ) -> None:
-        super().__init__(tokens, instructions, wording=wording, context=context, written=written)
-        self._say = Wording(PHRASES, wording)
+    phrases = PHRASES
 
     def _explained(self, decision: Decision) -> str:
         rules, form = decision.observation.rules, decision.form

@@ -133,15 +133,7 @@ def machine_map(machines: pd.DataFrame, scores: pd.DataFrame) -> Section | None:
         "Stock when sales begin and units sold in one episode, mean of each week. The stronger the "
         "colour, the more; each map has a scale of its own, whose ends are above it.",
         figures,
-        (
-            "Operator",
-            "Machine",
-            "Site",
-            "Sold a day",
-            "Gross profit a day, CNY",
-            "Visits",
-            "Empty days",
-        ),
+        MACHINE_HEADS,
         machine_rows(machines, ranked[:MAPPED]),
     )
 

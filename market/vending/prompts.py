@@ -18,11 +18,9 @@ from typing import Any
 
 from market import canonical
 from market.environment import Answer, Decision, Json, NoAction, Tool
-from market.policies.context import Context
 from market.policies.conversation import Conversation, written_out
 from market.policies.tokens import estimate_tokens
 from market.policies.untrusted import cleaned
-from market.policies.wording import Wording
 from market.vending import examples, tabular, telling
 from market.vending.phrases import PHRASES
 
@@ -48,18 +46,11 @@ TEXT_CHARACTERS = 3
 class VendingPrompts(Conversation):
     """Puts the decisions of vending into words (see `market.policies.prompts.Prompts`)."""
 
-    def __init__(
-        self,
-        tokens: int,
-        instructions: str = "",
-        *,
-        wording: int = 0,
-        context: Context = Context(),  # noqa: B008
-        written: bool = False,
-    ) -> None:
-        super().__init__(tokens, instructions, wording=wording, context=context, written=written)
-        self._say = Wording(PHRASES, wording)
-        self._brief = tokens < BRIEF
+    phrases = PHRASES
+
+    @property
+    def _brief(self) -> bool:
+        return self._tokens < BRIEF
 
     def example(self, decision: Decision) -> Json:
         """The next call of a plain way to play, given what was seen."""
