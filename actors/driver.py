@@ -118,17 +118,25 @@ class Driver:
         deaths, before = 0, -1
         while True:
             try:
-                market = await self._open_market()
-                try:
-                    played = Played(await self._finish(market), None)
-                except OwedError as owed:
-                    played = Played(None, str(owed))
-                break
+                return await self._play_in(await self._open_market())
             except ProcessDiedError as death:
                 deaths = 0 if self._applied > before else deaths + 1
                 before = self._applied
                 if deaths == DEATHS:
                     return Played(None, f"the market's process died again and again ({death})")
+
+    async def _play_in(self, market: Market) -> Played:
+        """Play in a market, and leave it to others however that ends, unless it died."""
+        try:
+            played = Played(await self._finish(market), None)
+        except ProcessDiedError:
+            raise
+        except OwedError as owed:
+            played = Played(None, str(owed))
+        except Exception:
+            with suppress(ProcessDiedError):
+                await market.close()
+            raise
         with suppress(ProcessDiedError):
             await market.close()
         return played

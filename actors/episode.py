@@ -173,7 +173,7 @@ class Episode:
     async def gather(self) -> News:
         """Ask the open batch, and wait until a model must be asked or all have answered."""
         if self._asking is None:
-            self._asking = asyncio.ensure_future(self._ask_all())
+            self._asking = self._begin_asking()
         await asyncio.sleep(0)  # in which scripts of this process answer
         wanted = await self._wants.news(self._asking)
         if not self._asking.done():
@@ -198,7 +198,7 @@ class Episode:
         state = self._state()
         if self._open:
             # Seats think while the driver takes note of the state.
-            self._asking = asyncio.ensure_future(self._ask_all())
+            self._asking = self._begin_asking()
         return state
 
     async def close(self) -> None:
@@ -209,6 +209,12 @@ class Episode:
 
     def _step_on(self, given: Answers) -> None:
         self._open = self._environment.apply(given)
+
+    def _begin_asking(self) -> asyncio.Task[Gathered]:
+        asking = asyncio.ensure_future(self._ask_all())
+        # An exception is taken here too, since who gathers may be gone.
+        asking.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return asking
 
     async def _ask_all(self) -> Gathered:
         asked = {decision.seat: decision for decision in self._open}

@@ -13,6 +13,10 @@ from actors.language.limits import Demand, Limits
 #: A lease is renewed so many seconds after it was last asked for.
 _RENEW_SECONDS: Final = LEASE_SECONDS / 3
 
+#: An answer is waited for so long. Who then asks again does so before the lease has ended, so that
+#: the gate goes on counting what is under way, however late its answers are.
+_ANSWER_SECONDS: Final = LEASE_SECONDS / 2
+
 #: Those who wait ask again after so many seconds.
 _POLL_SECONDS: Final = 0.5
 
@@ -79,7 +83,10 @@ class Lessee:
         for model, demand in demands.items():
             self._limits.freeze(model, demand.used)
         try:
-            granted, quiet = await self._gate.renew(self._name, demands, self._limits.quiet())
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                granted, quiet = await self._gate.renew(self._name, demands, self._limits.quiet())
+        except TimeoutError:
+            return False  # and held to what it said: the gate may have heard it
         except Exception:
             for model in demands:
                 self._limits.thaw(model)

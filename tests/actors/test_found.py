@@ -18,7 +18,7 @@ from actors.staging import stage_inline
 from actors.wants import Wanted
 from market.calls import CallLog, CallLogError, read_calls
 from market.environment import Answer, Decision, Form
-from market.journal import Header, JournalWriter
+from market.journal import Header, JournalError, JournalWriter
 from market.language import Message, ModelSettings, Reply, Request
 from market.policies.policy import History, Policy
 from tests.actors.test_episode import USAGE, Nobody, Pretended, Quiet, roster, script
@@ -198,6 +198,34 @@ def test_a_market_that_dies_when_all_is_played_costs_nothing(tmp_path: Path) -> 
         CallLog(tmp_path / "c") as log,
     ):
         asyncio.run(story())
+
+
+def test_an_episode_whose_record_fails_leaves_its_market_to_others(tmp_path: Path) -> None:
+    told = script(roster(random=2))
+    closed = []
+
+    async def story() -> None:
+        market = stage_inline(told, Nobody())
+
+        async def close() -> None:
+            closed.append(market)
+
+        market.close = close  # type: ignore[method-assign]
+
+        async def opened() -> Any:
+            return market
+
+        (tmp_path / "j").write_text("")  # somebody else's doing: this is no journal any more
+        letters = Correspondence("e1", log, Pretended())
+        await Driver(opened, journal, letters, Quiet(), steps=3).play()
+
+    with (
+        JournalWriter.create(tmp_path / "j", Header.of(told.config, 1, "e1")) as journal,
+        CallLog(tmp_path / "c") as log,
+        pytest.raises(JournalError),
+    ):
+        asyncio.run(story())
+    assert len(closed) == 1
 
 
 def test_no_answer_is_used_before_it_is_on_disk(tmp_path: Path) -> None:

@@ -195,6 +195,31 @@ def test_what_a_client_does_not_say_that_it_uses_it_does_not_use_before_it_is_an
     assert len(provider.sent) == 10
 
 
+def test_a_gate_whose_answers_are_late_goes_on_counting_what_is_under_way() -> None:
+    caps = {"model": Caps(in_flight=1)}
+    provider = Provider(latency=60.0)
+
+    class Late(Near):
+        """Hears at once, and answers one client so late that the lease is over by then."""
+
+        async def renew(
+            self, client: str, demands: Mapping[str, Demand], quiet: Mapping[str, float]
+        ) -> tuple[dict[str, Load], dict[str, float]]:
+            answer = await super().renew(client, demands, quiet)
+            if client == "a" and 2 < clock() < 40:
+                await asyncio.sleep(3 * LEASE_SECONDS)
+            return answer
+
+    async def main() -> None:
+        gate = Late(Gate(caps, clock))
+        nodes = [Node(name, caps, gate) for name in "ab"]
+        await asyncio.gather(*(ask(node.limits, provider) for node in nodes for _ in range(2)))
+
+    run(main())
+    assert provider.most == 1
+    assert len(provider.sent) == 4
+
+
 def test_what_one_client_is_told_of_a_provider_all_hold_to() -> None:
     caps = {"model": Caps(in_flight=8)}
 
