@@ -37,10 +37,14 @@ class GateActor:
         self._gate = Gate(caps)
 
     def renew(
-        self, client: str, demands: Mapping[str, Demand], quiet: Mapping[str, float]
+        self,
+        client: str,
+        number: int,
+        demands: Mapping[str, Demand],
+        quiet: Mapping[str, float],
     ) -> tuple[dict[str, Load], dict[str, float]]:
         """See `Gate.renew`."""
-        return self._gate.renew(client, demands, quiet)
+        return self._gate.renew(client, number, demands, quiet)
 
 
 class RemoteGate:
@@ -59,14 +63,18 @@ class RemoteGate:
         self._handle: ActorHandle[Any] | None = None
 
     async def renew(
-        self, client: str, demands: Mapping[str, Demand], quiet: Mapping[str, float]
+        self,
+        client: str,
+        number: int,
+        demands: Mapping[str, Demand],
+        quiet: Mapping[str, float],
     ) -> tuple[dict[str, Load], dict[str, float]]:
         """See `Gate.renew`."""
         if self._handle is None:
             self._handle = start(GateActor, self._caps, node=self._node, name=self._name)
         try:
             granted: tuple[dict[str, Load], dict[str, float]] = await answer(
-                self._handle.renew.remote(client, demands, quiet)
+                self._handle.renew.remote(client, number, demands, quiet)
             )
         except ProcessDiedError:
             discard(self._handle)

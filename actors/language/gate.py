@@ -2,8 +2,9 @@
 
 Permits are leased in blocks, so that a client asks the gate now and then, not once per request. A
 client says what it uses of a model and what it wants, and is told what it may use for the next
-`LEASE_SECONDS`. All of this is said absolutely, never as "one more": a message that is lost,
-doubled or late does no harm, and there is nothing to give back but by wanting less.
+`LEASE_SECONDS`. All of this is said absolutely, never as "one more", and in numbered messages, of
+which only the newest is heard: one that is lost, doubled or late does no harm, and there is nothing
+to give back but by wanting less.
 
 Granted is the max-min fair share (D. Bertsekas and R. Gallager, Data Networks, 1992, 6.5.2) of what
 all want, but never what another still holds or uses. So caps hold across the cluster at every
@@ -134,14 +135,20 @@ class Gate:
             for model, cap in caps.items()
         }
         self._quiet: dict[str, float] = {}
+        self._heard: dict[str, int] = {}
 
     def renew(
-        self, client: str, demands: Mapping[str, Demand], quiet: Mapping[str, float]
+        self,
+        client: str,
+        number: int,
+        demands: Mapping[str, Demand],
+        quiet: Mapping[str, float],
     ) -> tuple[dict[str, Load], dict[str, float]]:
         """Renew the leases of a client.
 
         Args:
             client: Its name, unlike any other's.
+            number: Counts its messages: nothing is granted for one that a newer has overtaken.
             demands: What it does and wants, for each model that it uses.
             quiet: For how many seconds providers want to be left alone, as far as it was told.
 
@@ -153,8 +160,10 @@ class Gate:
         for provider, seconds in quiet.items():
             self._quiet[provider] = max(self._quiet.get(provider, -math.inf), now + seconds)
         self._quiet = {name: until for name, until in self._quiet.items() if until > now}
-        granted = {}
-        for model, demand in demands.items():
+        granted: dict[str, Load] = {}
+        newest = number > self._heard.get(client, 0)
+        self._heard[client] = max(number, self._heard.get(client, 0))
+        for model, demand in demands.items() if newest else ():
             at_once, requests, tokens = self._pots[model]
             used, wanted = demand.used, demand.wanted
             # A minute's tokens are granted with those of it that are used.

@@ -25,7 +25,11 @@ class Leasing(Protocol):
     """A gate, wherever it is."""
 
     async def renew(
-        self, client: str, demands: Mapping[str, Demand], quiet: Mapping[str, float]
+        self,
+        client: str,
+        number: int,
+        demands: Mapping[str, Demand],
+        quiet: Mapping[str, float],
     ) -> tuple[dict[str, Load], dict[str, float]]:
         """See `Gate.renew`. May raise whatever it likes when the gate cannot be reached."""
         ...
@@ -49,6 +53,7 @@ class Lessee:
         self._limits = limits
         self._task: asyncio.Task[None] | None = None
         self._more = asyncio.Event()
+        self._asked = 0
         limits.on_wait = self._wake
 
     async def close(self) -> None:
@@ -79,12 +84,15 @@ class Lessee:
 
     async def _renew(self, demands: Mapping[str, Demand]) -> bool:
         asked = self._limits.clock()
+        self._asked += 1
         # From here on the gate may give to others whatever this client does not say that it uses.
         for model, demand in demands.items():
             self._limits.freeze(model, demand.used)
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
-                granted, quiet = await self._gate.renew(self._name, demands, self._limits.quiet())
+                granted, quiet = await self._gate.renew(
+                    self._name, self._asked, demands, self._limits.quiet()
+                )
         except TimeoutError:
             return False  # and held to what it said: the gate may have heard it
         except Exception:

@@ -273,7 +273,11 @@ class PretendedGate:
         self._gate: Gate | None = None
 
     async def renew(
-        self, client: str, demands: Mapping[str, Demand], quiet: Mapping[str, float]
+        self,
+        client: str,
+        number: int,
+        demands: Mapping[str, Demand],
+        quiet: Mapping[str, float],
     ) -> tuple[dict[str, Load], dict[str, float]]:
         """See `Gate.renew`."""
         if self._process is None or self._gate is None or not self._process.alive:
@@ -283,7 +287,7 @@ class PretendedGate:
         gate = self._gate
 
         async def work() -> tuple[dict[str, Load], dict[str, float]]:
-            return gate.renew(client, demands, quiet)
+            return gate.renew(client, number, demands, quiet)
 
         return cast(
             tuple[dict[str, Load], dict[str, float]], await self._process.run("renew", work)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Mapping
 
 import pytest
@@ -16,6 +17,15 @@ from actors.language.limits import Demand, Limits
 from tests.actors.language.test_limits import Provider, ask
 from tests.actors.language.virtual import clock, run
 
+#: Messages to gates are numbered.
+_NUMBERS = itertools.count(1)
+
+
+def renewed(gate: Gate, client: str, demands: Mapping[str, Demand]) -> Mapping[str, Load]:
+    """What a gate grants for the newest message of a client."""
+    granted, _ = gate.renew(client, next(_NUMBERS), demands, {})
+    return granted
+
 
 class Near:
     """A gate that is reached within some time, or not at all."""
@@ -26,13 +36,17 @@ class Near:
         self.reachable = True
 
     async def renew(
-        self, client: str, demands: Mapping[str, Demand], quiet: Mapping[str, float]
+        self,
+        client: str,
+        number: int,
+        demands: Mapping[str, Demand],
+        quiet: Mapping[str, float],
     ) -> tuple[dict[str, Load], dict[str, float]]:
         self.asked += 1
         await asyncio.sleep(self.seconds)
         if not self.reachable:
             raise ConnectionError("the gate is gone")
-        return self.gate.renew(client, demands, quiet)
+        return self.gate.renew(client, number, demands, quiet)
 
 
 class Node:
@@ -50,35 +64,44 @@ def wants(in_flight: int, used: int = 0) -> dict[str, Demand]:
 
 def test_permits_are_leased_in_blocks_and_never_more_than_there_are() -> None:
     gate = Gate({"model": Caps(in_flight=64)}, lambda: 0.0)
-    first, _ = gate.renew("a", wants(3), {})
+    first = renewed(gate, "a", wants(3))
     assert first["model"].in_flight == 4
-    second, _ = gate.renew("b", wants(1_000), {})
+    second = renewed(gate, "b", wants(1_000))
     assert second["model"].in_flight == 60
 
 
 def test_a_newcomer_comes_to_its_share_when_the_others_renew() -> None:
     gate = Gate({"model": Caps(in_flight=10)}, lambda: 0.0)
-    assert gate.renew("a", wants(50), {})[0]["model"].in_flight == 10
-    assert gate.renew("b", wants(50), {})[0]["model"].in_flight == 0
-    assert gate.renew("a", wants(50, used=7), {})[0]["model"].in_flight == 5
-    assert gate.renew("b", wants(50), {})[0]["model"].in_flight == 3  # seven are still under way
-    assert gate.renew("a", wants(50, used=5), {})[0]["model"].in_flight == 5
-    assert gate.renew("b", wants(50, used=3), {})[0]["model"].in_flight == 5
+    assert renewed(gate, "a", wants(50))["model"].in_flight == 10
+    assert renewed(gate, "b", wants(50))["model"].in_flight == 0
+    assert renewed(gate, "a", wants(50, used=7))["model"].in_flight == 5
+    assert renewed(gate, "b", wants(50))["model"].in_flight == 3  # seven are still under way
+    assert renewed(gate, "a", wants(50, used=5))["model"].in_flight == 5
+    assert renewed(gate, "b", wants(50, used=3))["model"].in_flight == 5
+
+
+def test_a_message_that_a_newer_one_has_overtaken_is_not_heard() -> None:
+    gate = Gate({"model": Caps(in_flight=1)}, lambda: 0.0)
+    newest, _ = gate.renew("a", 2, wants(1, used=1), {})
+    overtaken, _ = gate.renew("a", 1, wants(1), {})
+    assert newest["model"].in_flight == 1
+    assert overtaken == {}
+    assert renewed(gate, "b", wants(1))["model"].in_flight == 0  # that of `a` is still under way
 
 
 def test_the_permits_of_a_client_that_died_return() -> None:
     now = [0.0]
     caps = Caps(in_flight=10, requests_per_minute=20)
     gate = Gate({"model": caps}, lambda: now[0])
-    gate.renew("dead", wants(10), {})
-    gate.renew("dead", wants(10, used=10), {})
+    renewed(gate, "dead", wants(10))
+    renewed(gate, "dead", wants(10, used=10))
     now[0] = LEASE_SECONDS - 1
-    assert gate.renew("alive", wants(20), {})[0]["model"].in_flight == 0
+    assert renewed(gate, "alive", wants(20))["model"].in_flight == 0
     now[0] = LEASE_SECONDS
-    granted = gate.renew("alive", wants(20), {})[0]["model"]
+    granted = renewed(gate, "alive", wants(20))["model"]
     assert (granted.in_flight, granted.requests) == (10, 10)  # what it sent counts for its minute
     now[0] = LEASE_SECONDS + MINUTE
-    assert gate.renew("alive", wants(20), {})[0]["model"].requests == 20
+    assert renewed(gate, "alive", wants(20))["model"].requests == 20
 
 
 def test_where_there_are_fewer_permits_than_clients_each_has_its_turn() -> None:
@@ -86,7 +109,7 @@ def test_where_there_are_fewer_permits_than_clients_each_has_its_turn() -> None:
     had = dict.fromkeys("abcde", 0)
     for _ in range(40):
         for name in had:
-            had[name] += gate.renew(name, wants(1), {})[0]["model"].in_flight
+            had[name] += renewed(gate, name, wants(1))["model"].in_flight
     assert min(had.values()) >= max(had.values()) - 2 > 0
 
 
@@ -112,7 +135,7 @@ def test_live_leases_never_add_up_to_more_than_the_cap(
         now[0] += seconds
         granted, until, _ = leases.get(name, (0, 0.0, 0))
         used = int(granted * part) if until > now[0] else 0
-        told = gate.renew(name, wants(max(wanted, used), used), {})[0]["model"].in_flight
+        told = renewed(gate, name, wants(max(wanted, used), used))["model"].in_flight
         leases[name] = (told, now[0] + LEASE_SECONDS, used)
         live = [max(g, u) for g, until, u in leases.values() if until > now[0]]
         assert sum(live) <= cap
@@ -203,9 +226,13 @@ def test_a_gate_whose_answers_are_late_goes_on_counting_what_is_under_way() -> N
         """Hears at once, and answers one client so late that the lease is over by then."""
 
         async def renew(
-            self, client: str, demands: Mapping[str, Demand], quiet: Mapping[str, float]
+            self,
+            client: str,
+            number: int,
+            demands: Mapping[str, Demand],
+            quiet: Mapping[str, float],
         ) -> tuple[dict[str, Load], dict[str, float]]:
-            answer = await super().renew(client, demands, quiet)
+            answer = await super().renew(client, number, demands, quiet)
             if client == "a" and 2 < clock() < 40:
                 await asyncio.sleep(3 * LEASE_SECONDS)
             return answer
