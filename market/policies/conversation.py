@@ -21,7 +21,7 @@ from typing import ClassVar
 from market import canonical
 from market.environment import Answer, Decision, Json, NoAction, Tool
 from market.language import Message, ToolCall
-from market.policies.context import KEEP_NOTES, Context, evicted, noted, notes_of
+from market.policies.context import KEEP_NOTES, KEPT_GROUPS, Context, evicted, noted, notes_of
 from market.policies.policy import History
 from market.policies.prompts import answered, joined, own, split, told
 from market.policies.tokens import estimate_messages, estimate_tokens, estimate_tools, fitting
@@ -226,15 +226,17 @@ class Conversation(ABC):
         ]
 
     def _room(self, decision: Decision) -> int:
-        """Tokens that one observation may take.
+        """Tokens that one observation may take, so that those fit which stand in any prompt.
 
         Equal for all decisions of a kind, whose rules and form are those of the whole episode, so
         that what was shown once is shown the same way ever after.
         """
         if decision.kind not in self._rooms:
-            fixed = estimate_tokens(self._system(decision)) + self._tokens // ANSWER_SHARE
-            fixed += self._offer(decision) + self._questions(decision) + 2 * FRAME_TOKENS
-            self._rooms[decision.kind] = max((self._tokens - fixed) // 2, 2 * LEAST)
+            shown = 1 + (KEPT_GROUPS if self._context.kind == "groups" else 1)
+            fixed = estimate_tokens(self._system(decision)) + self._offer(decision)
+            fixed += self._questions(decision) + shown * FRAME_TOKENS
+            fixed += (shown - 1) * self._tokens // ANSWER_SHARE
+            self._rooms[decision.kind] = max((self._tokens - fixed) // shown, 2 * LEAST)
         return self._rooms[decision.kind]
 
     def _questions(self, decision: Decision) -> int:

@@ -85,10 +85,10 @@ def remembered(turn: tuple[Decision, Answer | NoAction], say: Wording, tokens: i
 
 
 def _short(value: dict[str, Any]) -> dict[str, Any]:
-    """A batch whose good items have nothing to tell, by their positions alone."""
+    """A batch whose good items have nothing to tell, by their number; refused ones keep theirs."""
     done = value.get("done")
     if isinstance(done, list) and all(row.keys() == {"item"} for row in done):
-        value = {**value, "done": [row["item"] for row in done]}
+        value = {**value, "done": f"{len(done)} of {len(done) + len(value['refused'])} items"}
     return {name: inner for name, inner in value.items() if name != "refused" or inner}
 
 
