@@ -62,7 +62,13 @@ def market(
         stderr=subprocess.PIPE,
         text=True,
         env=environ,
+        preexec_fn=_heed_interrupts,
     )
+
+
+def _heed_interrupts() -> None:
+    # Whatever a shell starts in the background ignores them, and its children do.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.mark.slow
