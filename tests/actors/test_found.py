@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -198,6 +199,33 @@ def test_a_market_that_dies_when_all_is_played_costs_nothing(tmp_path: Path) -> 
         CallLog(tmp_path / "c") as log,
     ):
         asyncio.run(story())
+
+
+def test_what_fails_when_nobody_gathers_any_more_is_no_complaint_of_the_loop() -> None:
+    complaints: list[object] = []
+
+    async def story() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, about: complaints.append(about))
+        market = stage_inline(script(roster(random=2)), Nobody())
+        dying = asyncio.Event()
+
+        async def die(_: Ask) -> Any:
+            await dying.wait()
+            raise ProcessDiedError("killed")
+
+        await market.start()
+        for each in market._hosts:
+            each.act = die  # type: ignore[method-assign]
+        gathering = asyncio.ensure_future(market.gather())
+        await asyncio.sleep(0.01)
+        gathering.cancel()
+        dying.set()
+        await asyncio.sleep(0.01)
+
+    asyncio.run(story())
+    gc.collect()
+    assert complaints == []
 
 
 def test_an_episode_whose_record_fails_leaves_its_market_to_others(tmp_path: Path) -> None:
