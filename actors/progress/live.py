@@ -282,7 +282,9 @@ def _words(name: str) -> str:
 def _figure(value: float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.3f}" if abs(value) < 1_000 else f"{value:,.2f}"
 
 
 def _line(console: Console, text: str) -> None:

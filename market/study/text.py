@@ -31,9 +31,11 @@ def count(value: int | float | None, unknown: str = UNKNOWN) -> str:
 
 
 def decimal(value: int | float | None, places: int = 3, unknown: str = UNKNOWN) -> str:
-    """A number with decimals; one that rounds to zero has no sign."""
+    """A number with decimals, at most two from 1,000 on; one that rounds to zero has no sign."""
     if value is None:
         return unknown
+    if abs(value) >= 1_000:
+        places = min(places, 2)
     text = f"{value:,.{places}f}"
     return text.lstrip("-") if not text.strip("-0.,") else text.replace("-", "−")
 

@@ -63,6 +63,7 @@ def test_numbers_for_people():
     assert decimal(0.41849) == "0.418"
     assert decimal(-0.0001) == "0.000"
     assert decimal(-1234.5, 1) == "−1,234.5"
+    assert decimal(108972.38) == "108,972.38"
     assert decimal(None, unknown="–") == "–"
 
 
