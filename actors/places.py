@@ -111,8 +111,15 @@ class RayPlace:
 
 
 @asynccontextmanager
-async def inline(config: Config, models: Sequence[ModelSettings]) -> AsyncIterator[Place]:
+async def inline(
+    config: Config, models: Sequence[ModelSettings], facts: bool = True
+) -> AsyncIterator[Place]:
     """Play in this process.
+
+    Args:
+        config: Where to play.
+        models: The models that are asked.
+        facts: Whether the encoder is asked.
 
     Raises:
         UserError: If a model or the encoder cannot be used, as far as is known without asking.
@@ -125,7 +132,8 @@ async def inline(config: Config, models: Sequence[ModelSettings]) -> AsyncIterat
         caps=caps_of(config), cache=None if cache is None else ResponseCache(cache)
     )
     place = InlinePlace(client, config.encoder.model)
-    _refuse(place.facts.problem())
+    if facts:
+        _refuse(place.facts.problem())
     for settings in models:
         _refuse(client.check(settings))
     try:
@@ -135,8 +143,15 @@ async def inline(config: Config, models: Sequence[ModelSettings]) -> AsyncIterat
 
 
 @asynccontextmanager
-async def on_ray(config: Config, models: Sequence[ModelSettings]) -> AsyncIterator[Place]:
+async def on_ray(
+    config: Config, models: Sequence[ModelSettings], facts: bool = True
+) -> AsyncIterator[Place]:
     """Play on Ray: a local one of our own, or the cluster at the configured address.
+
+    Args:
+        config: Where to play.
+        models: The models that are asked.
+        facts: Whether the encoder is asked.
 
     Raises:
         UserError: If a model, the encoder or the cluster cannot be used.
@@ -146,7 +161,8 @@ async def on_ray(config: Config, models: Sequence[ModelSettings]) -> AsyncIterat
     with connected(config.address):
         place = RayPlace(config)
         try:
-            _refuse(await place.outside.problem())
+            if facts:
+                _refuse(await place.outside.problem())
             for settings in models:
                 _refuse(await place.language.check(settings))
         except ProcessDiedError as death:

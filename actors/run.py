@@ -118,7 +118,8 @@ async def play_all(
         crowded(plan.config, -(-len(seats) // plan.config.retailers_per_actor))
         models += [one for one in distinct_models(seats) if one not in models]
     place = inline if config.inline and len(todo) == 1 else on_ray
-    async with place(config, models) as there:
+    facts = any(plan.config.kind.facts for plan in todo)
+    async with place(config, models, facts) as there:
         out.mkdir(parents=True, exist_ok=True)
         write_json(out / "config.json", resolved(config), storage)
         at_once = sum(episodes_at_once(todo, *machine) for machine in machines(config))

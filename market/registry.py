@@ -55,6 +55,8 @@ class EnvironmentKind:
         variables: `module:function` of rules that gives the environment variables without which
             an episode cannot be built, each with what it holds (`market.variables`); empty for
             none.
+        facts: Whether an episode may ask for facts from outside, for which a sentence encoder is
+            held ready and must be usable.
     """
 
     name: str
@@ -71,6 +73,7 @@ class EnvironmentKind:
     pages: str = ""
     gain: str = ""
     variables: str = ""
+    facts: bool = True
 
 
 class UnknownNameError(LookupError):

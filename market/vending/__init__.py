@@ -53,4 +53,5 @@ ENVIRONMENT = EnvironmentKind(
     pages="market.vending.pages:sections",
     gain="asset_growth",
     variables="market.vending.world:variables",
+    facts=False,
 )

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from actors.errors import UserError
 from actors.places import caps_of
 from actors.progress.audience import OneEpisode
 from actors.run import run
 from market.calls import read_calls
-from market.config import configure
+from market.config import configure, load
 from tests.actors.test_episode import Quiet
 from tests.actors.test_ray import RULES
 from tests.provider import Provider, Says
@@ -55,3 +58,13 @@ def test_a_model_is_asked_no_harder_than_its_caps_allow(tmp_path: Path) -> None:
         assert caps_of(told)["openai/any"].in_flight == 2
         run(told, tmp_path / "run", OneEpisode(Unmoved()))
         assert provider.most_at_once == 2
+
+
+def test_only_an_environment_that_asks_for_facts_needs_an_encoder(tmp_path: Path) -> None:
+    idle = "retailers=[{name: idle, policy: idle, count: 2}]"
+    nowhere = [idle, "inline=true", "encoder.model=./no-such-folder"]
+    told = load("vending/paper", ["rules.days=2", *nowhere])
+    assert run(told, tmp_path / "vending", OneEpisode(Unmoved())).summary is not None
+    asks = load("arena/default", ["rules.steps=1", *nowhere])
+    with pytest.raises(UserError, match="no-such-folder"):
+        run(asks, tmp_path / "arena", OneEpisode(Unmoved()))
