@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from actors.budget import budget_of, owners
-from actors.collecting import relax
+from actors.collecting import relaxed
 from actors.errors import UserError
 from actors.places import crowded, inline, on_ray
 from actors.progress.audience import Audience
@@ -80,7 +80,8 @@ def run(
     if owed or not any((out / "episodes").glob(f"*/{JOURNAL}")):
         return RunOutcome(out, None, owed[0] if owed else None, failed)
     seconds = time.monotonic() - began
-    summary = _conclude(config, out, roster(config), seconds, failed)
+    with relaxed():
+        summary = _conclude(config, out, roster(config), seconds, failed)
     if summary is not None:
         audience.finished(summary)
     return RunOutcome(out, summary, None, failed)
@@ -148,7 +149,6 @@ def _conclude(
 
     if failed and len(failed) == len(expand(config)):
         return None
-    relax()
     gathered = Gathered()
     write_tables(out, gathered.play)
     described = [

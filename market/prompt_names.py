@@ -20,8 +20,8 @@ from market.language import Message
 #: Shortest run that is named by its place: shorter ones are easier to read as they are.
 LEAST_RUN = 4
 
-#: Messages whose names are remembered, some long conversations' worth.
-REMEMBERED = 2**13
+#: Messages whose names are remembered: those of three long conversations, some 10 MB.
+REMEMBERED = 2**11
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -96,7 +96,7 @@ def report(
 ) -> None:
     """Make the report and the tables of a run or study anew."""
     with told():
-        from actors.collecting import relax
+        from actors.collecting import relaxed
         from actors.targets import remade
         from market.study.report import Gathered, write_report
         from market.tables import write_tables
@@ -105,14 +105,13 @@ def report(
             typer.echo(f"Settling {episode} again.", err=True)
 
         left_out: Mapping[str, str] = {}
-        with remade(target) as folder:
+        with remade(target) as folder, relaxed():
             if (folder / "study.json").exists():
                 from actors.studies.sweep import retell
 
                 written = [retell(folder)]
             else:
                 journals_of(folder)
-                relax()
                 gathered = Gathered()
                 left_out = write_tables(folder, gathered.play).left_out
                 written = [write_report(folder, counterfactuals, computing, gathered)]
