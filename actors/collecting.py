@@ -33,8 +33,7 @@ def relaxed() -> Iterator[None]:
         yield
         return
     before = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(YOUNG, 10, 10)
+    relax()
     try:
         yield
     finally:

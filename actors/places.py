@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from actors import collecting
+from actors.collecting import relaxed
 from actors.correspondence import Language
 from actors.driver import Market
 from actors.errors import UserError
@@ -56,7 +56,6 @@ class InlinePlace:
 
         self.language = language
         self.facts = EncodedFacts(encoder)
-        collecting.relax()
 
     async def open(self, script: Script) -> Market:
         """An episode in this process."""
@@ -137,7 +136,8 @@ async def inline(
     for settings in models:
         _refuse(client.check(settings))
     try:
-        yield place
+        with relaxed():
+            yield place
     finally:
         await client.close()
 

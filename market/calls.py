@@ -25,7 +25,7 @@ from typing import Any
 
 from market.environment import Json
 from market.language import Message, Reply, ToolCall, Usage
-from market.prompt_names import message_name, rolled, unrolled
+from market.prompt_names import message_name, rolled, spelled, unrolled
 from market.storage import LOCAL, Appender, Storage
 
 #: Version of the file's format. In 1 every message was named by its hash; such logs are read too.
@@ -243,7 +243,7 @@ class CallLog:
         return {key: value for key, value in data.items() if value not in (None, [], {})}
 
     def _write(self, file: Appender, entries: Sequence[Mapping[str, Json]]) -> None:
-        content = "".join([_dumps(entry) + "\n" for entry in entries]).encode()
+        content = "".join([spelled(entry) + "\n" for entry in entries]).encode()
         start = file.size
         try:
             file.append(content, sync=True)
@@ -340,11 +340,6 @@ def _lines(path: Path, storage: Storage) -> Iterator[tuple[dict[str, Json], int]
                 raise CallLogError(f"{path}, line {number} is no JSON object")
             end += len(raw)
             yield data, end
-
-
-def _dumps(data: Json) -> str:
-    # ASCII: a model may write halves of surrogate pairs, which UTF-8 does not know.
-    return json.dumps(data, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
 def _version(package: str) -> str | None:

@@ -27,9 +27,16 @@ REMEMBERED = 2**11
 @lru_cache(maxsize=REMEMBERED)
 def message_name(message: Message) -> str:
     """What a log names a message by: a hash of its content."""
-    # ASCII: a model may write halves of surrogate pairs, which UTF-8 does not know.
-    text = json.dumps(asdict(message), allow_nan=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return hashlib.sha256(spelled(asdict(message)).encode()).hexdigest()[:32]
+
+
+def spelled(data: Json) -> str:
+    """JSON as the log has it, in ASCII: models write halves of surrogate pairs, UTF-8 has none.
+
+    Raises:
+        ValueError: If a figure is NaN or infinite.
+    """
+    return json.dumps(data, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
 def rolled(names: Sequence[str], before: Sequence[str]) -> list[Json]:

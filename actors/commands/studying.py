@@ -9,15 +9,15 @@ import typer
 
 from actors.commands.telling import Overrides, refuse_unusable, told
 
-#: Troubles of a kind that are told one by one.
-SHOWN = 5
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from actors.studies.sweep import Swept
     from market.config import Config
     from market.storage import Storage
+
+#: Troubles of a kind that are told one by one.
+SHOWN = 5
 
 
 def study(

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from actors.progress.live import watcher
 from actors.progress.scoreboard import Scoreboard, scoreboard
-from actors.progress.watch import Watcher, Work
+from actors.progress.watch import NOTHING, Watcher, Work
 from actors.tournament import Ended
 from market.config.plans import EpisodePlan
 
@@ -79,7 +79,7 @@ def audience(
         before: What earlier runs did, by episode.
     """
     if episodes == 1:
-        with watcher(before=sum(before.values(), Work())) as watching:
+        with watcher(before=sum(before.values(), NOTHING)) as watching:
             yield OneEpisode(watching)
     else:
         with scoreboard(episodes, before=before) as board:

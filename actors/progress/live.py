@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from actors.progress.watch import Plan, Progress, Watcher, Work
+from actors.progress.watch import NOTHING, Plan, Progress, Watcher, Work
 
 #: Columns by which seats are ranked; the first that an environment has counts.
 RANKING = ("profit", "score")
@@ -32,7 +32,7 @@ PLAIN_WIDTH = 120
 @contextmanager
 def watcher(
     stream: TextIO | None = None,
-    before: Work = Work(),  # noqa: B008
+    before: Work = NOTHING,
 ) -> Iterator[Watcher]:
     """The watcher that suits the stream (the standard output), until the block ends.
 
@@ -52,7 +52,7 @@ def watcher(
 class PlainWatcher:
     """One line per step, then the results."""
 
-    def __init__(self, console: Console, before: Work = Work()) -> None:  # noqa: B008
+    def __init__(self, console: Console, before: Work = NOTHING) -> None:
         self._console = console
         self._before = before
         self._last: Progress | None = None
@@ -88,7 +88,7 @@ class PlainWatcher:
 class LiveWatcher:
     """A table of retailers that follows the episode, then the results."""
 
-    def __init__(self, live: Live, before: Work = Work()) -> None:  # noqa: B008
+    def __init__(self, live: Live, before: Work = NOTHING) -> None:
         self._live = live
         self._before = before
         self._plan: Plan | None = None
@@ -109,7 +109,7 @@ class LiveWatcher:
         self._live.console.print(results(summary, self._live.console.width))
 
 
-def standings(plan: Plan, progress: Progress, before: Work = Work()) -> Group:  # noqa: B008
+def standings(plan: Plan, progress: Progress, before: Work = NOTHING) -> Group:
     """A table of the seats, best first, under one line on the episode."""
     columns = list(dict.fromkeys(key for row in progress.standings.values() for key in row))
     table = Table("retailer", "policy", box=SIMPLE_HEAD)
@@ -248,7 +248,7 @@ def _spent_so_far(progress: Progress, before: Work) -> list[str]:
     return parts
 
 
-def forecast(now: Work, before: Work = Work(), whole: float = 1.0) -> list[str]:  # noqa: B008
+def forecast(now: Work, before: Work = NOTHING, whole: float = 1.0) -> list[str]:
     """What all will have taken in the end, at the pace of this run; nothing where that is unknown.
 
     Args:

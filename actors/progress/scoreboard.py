@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from actors.progress.live import PLAIN_WIDTH, forecast, results
-from actors.progress.watch import Plan, Progress, Watcher, Work
+from actors.progress.watch import NOTHING, Plan, Progress, Watcher, Work
 from actors.tournament import Ended
 from market.config.plans import EpisodePlan
 
@@ -52,9 +52,9 @@ class Scoreboard:
         self._show = show
         self._clock = clock
         self._began = clock()
-        self._ended = sum(over, Work())
+        self._ended = sum(over, NOTHING)
         self._begun = {name: work for name, work in before.items() if work.share < 1}
-        self._before = sum(before.values(), Work())
+        self._before = sum(before.values(), NOTHING)
 
     def watch(self, plan: EpisodePlan) -> Watcher:
         """The watcher of one episode."""
@@ -63,7 +63,7 @@ class Scoreboard:
     def ended(self, ended: Ended) -> None:
         """Count an episode that ended for this run."""
         self.running.pop(ended.plan.id, None)
-        work = self._begun.pop(ended.plan.id, Work())
+        work = self._begun.pop(ended.plan.id, NOTHING)
         self._ended += replace(work, share=1.0)
         if ended.played is None:
             self.counts["failed"] += 1

@@ -87,6 +87,10 @@ class Work:
         )
 
 
+#: No work at all.
+NOTHING = Work()
+
+
 class Watcher(Protocol):
     """Someone who is told. It is called from the driver and must return at once."""
 

@@ -28,8 +28,13 @@ from market.vending.phrases import PHRASES
 BRIEF = 5_000
 #: The tools of a small budget.
 CORE = (
-    *("order_stock", "set_prices", "load_machine", "delist_product"),
-    *("view_catalog", "view_warehouse", "end_day"),
+    "order_stock",
+    "set_prices",
+    "load_machine",
+    "delist_product",
+    "view_catalog",
+    "view_warehouse",
+    "end_day",
 )
 #: Most machines whose names a small budget spells out in every schema.
 NAMED = 6
