@@ -7,15 +7,17 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from market.environment import Answer, Decision
 from market.language import Message, Request, ToolCall
-from market.policies.tokens import estimate_messages, estimate_tools
+from market.policies.tokens import estimate_messages, estimate_tokens, estimate_tools
 from market.policies.wording import WORDINGS
 from market.registry import environment_kind
+from market.vending import telling
 from market.vending.prompts import CORE, VendingPrompts
 from tests.market.vending.asked import PROMPTS, called, policy, story
 from tests.market.vending.operations import Game, paper, rules
@@ -244,6 +246,25 @@ def test_a_report_on_twenty_machines_takes_half_of_what_its_json_takes() -> None
         return estimate_messages(request.messages[1:])
 
     assert size(PROMPTS) < 0.5 * size("market.policies.json_prompts:JsonPrompts")
+
+
+def test_the_advice_for_hosted_models_says_what_tools_rules_and_a_page_take() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "vending-policies.md").read_text()
+    told = re.search(
+        r"tools take ([\d,]+) tokens and the rules (\d+); a page of 20 .* (\d+)\.", page
+    )
+    assert told is not None
+    game = Game(paper(days=6))
+    request = policy(prompt_tokens=60_000, max_tokens=4_000).act(game.decision)
+    game.do({"tool": "view_catalog", "arguments": {}})
+    (result,) = game.decision.observation.private["results"]
+    measured = (
+        estimate_tools(request.tools),
+        estimate_messages(request.messages[:1]),
+        estimate_tokens(telling.result(result, 10_000)),
+    )
+    for figure, tokens_ in zip(told.groups(), measured, strict=True):
+        assert int(figure.replace(",", "")) == pytest.approx(tokens_, rel=0.05)
 
 
 def test_hostile_texts_are_defused_wherever_they_stand() -> None:
