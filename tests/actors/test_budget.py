@@ -3,96 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.budget import Budget, Hold, budget_of, dollars, owners, unsure_tries
-from actors.ceilings import most_tokens
-from actors.correspondence import Correspondence
-from actors.errors import OwedError, UserError
-from actors.hosts import ProcessDiedError
-from actors.language.prices import Prices
-from actors.wants import Wanted
-from market.calls import CallLog, CallRecord, Calls, Outcome, read_calls
-from market.config import configure, recorded
-from market.config.spending import Limits, Price
-from market.language import Message, ModelSettings, ProviderFailure, Reply, Request, Usage
-from tests.market.recorded import LEMONADE
-
-MODEL = "openai/mine"
-#: A dollar per thousand tokens, so that figures are easy to read.
-PRICES = Prices(
-    {MODEL: Price(input_per_million=1_000.0, output_per_million=1_000.0)}, lambda *_: None
+from actors.budget import Budget, Hold, dollars
+from actors.errors import OwedError
+from market.calls import Outcome, read_calls
+from market.config.spending import Limits
+from market.language import ProviderFailure, Request
+from tests.actors.correspondent import (
+    PRICES,
+    Provider,
+    ceiling,
+    letters,
+    reply,
+    request,
+    rest,
+    wanted,
 )
-
-
-def request(prompt: str = "What now?", most: int = 100, model: str = MODEL) -> Request:
-    return Request(ModelSettings(model, max_tokens=most), (Message("user", prompt),))
-
-
-def reply(read: int | None, written: int | None, cost: float | None = None) -> Reply:
-    return Reply("{}", "stop", Usage(MODEL, read, written, None, cost, 0.1))
-
-
-def ceiling(asked: Request) -> int:
-    return sum(most_tokens(asked))
-
-
-def wanted(number: int, asked: Request | None = None, seat: str = "a") -> Wanted:
-    return Wanted((1, number, seat, 0), asked or request())
-
-
-@dataclass
-class Provider:
-    """Answers each call when it is told to.
-
-    Attributes:
-        open: Calls under way, in the order in which they began.
-        begun: How many there were.
-    """
-
-    open: list[tuple[Request, asyncio.Future[Any]]] = field(default_factory=list)
-    begun: int = 0
-
-    async def complete(self, request: Request) -> Reply | ProviderFailure:
-        self.begun += 1
-        done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.open.append((request, done))
-        outcome: Reply | ProviderFailure = await done
-        return outcome
-
-    async def end(self, index: int, outcome: object) -> None:
-        _, done = self.open.pop(index)
-        if isinstance(outcome, BaseException):
-            done.set_exception(outcome)
-        else:
-            done.set_result(outcome)
-        await rest()
-
-
-async def rest() -> None:
-    """Let everything happen that can."""
-    for _ in range(12):
-        await asyncio.sleep(0)
-
-
-async def at_once(call: Callable[[], None]) -> None:
-    call()
-
-
-def letters(
-    folder: Path, provider: Provider, budget: Budget, names: dict[str, str] | None = None
-) -> Correspondence:
-    path = folder / "calls.jsonl"
-    return Correspondence(
-        "e1", CallLog(path), provider, read_calls(path), budget, names, run=at_once
-    )
 
 
 @settings(max_examples=200, deadline=None)
@@ -296,173 +227,3 @@ def test_answers_in_hand_are_logged_and_what_waits_is_dropped(tmp_path: Path) ->
     asyncio.run(story())
     outcomes = [record.outcome for record in read_calls(tmp_path / "calls.jsonl").records]
     assert outcomes == [Outcome.SENT, Outcome.REPLIED]
-
-
-def test_what_is_lost_counts_at_its_most_and_is_read_back_so(tmp_path: Path) -> None:
-    most = ceiling(request())
-    budget = Budget(Limits(tokens=10 * most))
-
-    async def story() -> None:
-        provider = Provider()
-        desk = letters(tmp_path, provider, budget)
-        outcomes: Sequence[object] = (
-            reply(7, 3),
-            reply(None, 3),
-            ProviderFailure("rejected", "no"),
-            ProviderFailure("deadline", "late", unsure=1),
-            ProcessDiedError("killed"),
-        )
-        for number, outcome in enumerate(outcomes):
-            task = asyncio.ensure_future(desk.answer(wanted(number)))
-            await rest()
-            await provider.end(0, outcome)
-            if isinstance(outcome, ProcessDiedError):
-                await provider.end(0, reply(1, 1))
-            await task
-        dying = asyncio.ensure_future(desk.answer(wanted(9)))
-        await rest()
-        assert not dying.done()  # the run dies here
-
-    asyncio.run(story())
-    read, _ = most_tokens(request())
-    known = 10 + (read + 3) + 0 + most + most + 2
-    assert budget.tokens == known + most
-    again = Budget()
-    again.count(read_calls(tmp_path / "calls.jsonl"), {})
-    assert again.tokens == known + most
-
-
-def test_tries_that_nobody_knows_the_cost_of_count_at_their_most_each(tmp_path: Path) -> None:
-    most = ceiling(request())
-    budget = Budget(Limits(tokens=100 * most))
-    late = reply(7, 3)
-    late = replace(late, usage=replace(late.usage, tries=4, unsure=2))
-    outcomes = (late, ProviderFailure("rate_limit", "too many", unsure=3))
-
-    async def story() -> Correspondence:
-        provider = Provider()
-        desk = letters(tmp_path, provider, budget)
-        for number, outcome in enumerate(outcomes):
-            task = asyncio.ensure_future(desk.answer(wanted(number)))
-            await rest()
-            await provider.end(0, outcome)
-            await task
-        return desk
-
-    desk = asyncio.run(story())
-    assert budget.tokens == 10 + 5 * most
-    assert desk.spend.cost_usd is None
-    log = read_calls(tmp_path / "calls.jsonl")
-    again = Budget()
-    again.count(log, {})
-    assert again.tokens == budget.tokens
-    resumed = letters(tmp_path, Provider(), again)
-    assert (resumed.spend.calls, resumed.spend.cost_usd) == (1, None)
-
-
-def test_a_log_that_does_not_say_how_many_tries_are_unsure_is_read_by_the_cause() -> None:
-    def failed(number: int, cause: str) -> CallRecord:
-        return CallRecord("e1", 1, number, "a", 0, Outcome.PROVIDER_FAILED, MODEL, cause=cause)
-
-    causes = ("rate_limit", "server", "rejected", "deadline", "unreachable")
-    records = [failed(number, cause) for number, cause in enumerate(causes)]
-    assert [unsure_tries(record) for record in records] == [0, 0, 0, 1, 1]
-    assert unsure_tries(replace(records[3], unsure=0)) == 0
-
-
-def test_hours_are_those_of_all_runs(tmp_path: Path) -> None:
-    now = [0.0]
-    limits = Limits(hours=1.0)
-
-    async def first() -> None:
-        provider = Provider()
-        desk = letters(tmp_path, provider, Budget(limits, clock=lambda: now[0]))
-        task = asyncio.ensure_future(desk.answer(wanted(0)))
-        await rest()
-        now[0] = 3_000.0
-        await provider.end(0, reply(1, 1))
-        await task
-        await desk.close()
-
-    asyncio.run(first())
-    now[0] = 50_000.0  # a night between the runs is not played
-    budget = Budget(limits, clock=lambda: now[0])
-    budget.count(read_calls(tmp_path / "calls.jsonl"), {})
-    assert budget.played == 3_000.0
-
-    async def second() -> None:
-        budget.release(await budget.reserve("a", request()))
-        now[0] += 600.0
-        with pytest.raises(OwedError, match=r"of 1 hours is used up: 1.00 hours have been played"):
-            await budget.reserve("a", request())
-
-    asyncio.run(second())
-
-
-def test_a_price_of_ones_own_is_the_price_of_a_reply(tmp_path: Path) -> None:
-    async def story() -> Reply | ProviderFailure:
-        provider = Provider()
-        desk = letters(tmp_path, provider, Budget(prices=PRICES))
-        task = asyncio.ensure_future(desk.answer(wanted(0)))
-        await rest()
-        await provider.end(0, reply(10, 5, cost=77.0))
-        await desk.close()
-        return await task
-
-    given = asyncio.run(story())
-    assert isinstance(given, Reply)
-    assert given.usage.cost_usd == pytest.approx(0.015)
-
-
-def config(**more: Any) -> Any:
-    retailers = [
-        {"name": "gpt", "policy": "llm", "count": 2, "options": {"model": MODEL}},
-        {"name": "small", "policy": "llm", "options": {"model": "local"}},
-        {"name": "script", "policy": "random"},
-    ]
-    for retailer in retailers:
-        retailer |= more.pop(str(retailer["name"]), {})
-    return configure({"environment": LEMONADE, "retailers": retailers} | more)
-
-
-def nothing(*_: object) -> None:
-    return None
-
-
-def test_a_budget_in_dollars_refuses_a_model_without_a_price_by_name() -> None:
-    for limited in (config(budget={"usd": 5}), config(gpt={"budget": {"usd": 5}})):
-        with pytest.raises(UserError, match="none is known of 'openai/mine'"):
-            budget_of(limited, Prices(limited.prices, nothing))
-    own = {MODEL: {"input_per_million": 0, "output_per_million": 0}}
-    priced = config(budget={"usd": 5}, prices=own)
-    budget_of(priced, Prices(priced.prices, nothing))
-    for other in (config(budget={"tokens": 5}), config(small={"budget": {"usd": 0}})):
-        budget_of(other, Prices(other.prices, nothing))
-
-
-def test_a_model_that_a_policy_thinks_of_later_is_never_free() -> None:
-    budget = Budget(Limits(usd=5), prices=PRICES)
-    with pytest.raises(OwedError, match="'openai/other' has none"):
-        asyncio.run(budget.reserve("a", request(model="openai/other")))
-
-
-def test_budgets_and_prices_are_no_part_of_the_record() -> None:
-    own = {MODEL: {"input_per_million": 1, "output_per_million": 2}}
-    limited = config(budget={"usd": 5}, gpt={"budget": {"hours": 1}}, prices=own)
-    assert recorded(limited) == recorded(config())
-    assert owners(limited)["gpt-2"] == "gpt"
-
-
-@given(st.text(max_size=300), st.integers(1, 50))
-def test_the_ceiling_counts_every_byte_and_every_answer(text: str, most: int) -> None:
-    read, written = most_tokens(request(text, most))
-    assert read > len(text.encode("utf-8", "surrogatepass"))
-    assert written == most
-    several = Request(ModelSettings(MODEL, extra={"n": 3}, max_tokens=most), ())
-    assert most_tokens(several)[1] == 3 * most
-
-
-def test_nothing_is_unknown_before_anything_was_spent() -> None:
-    budget = Budget()
-    budget.count(Calls(), {})
-    assert budget.tokens == 0
