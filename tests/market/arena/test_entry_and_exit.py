@@ -15,7 +15,7 @@ from market.config import ConfigError, load
 from market.environment import Answer, Decision
 from market.forms import check
 from market.play import Played, Player, play
-from tests.market.arena.test_arena import episode, market, name_of, says, seen, standing
+from tests.market.arena.tea_market import episode, market, name_of, says, seen, standing
 
 
 def asked(played: Played, kind: str = "bid") -> dict[int, list[str]]:

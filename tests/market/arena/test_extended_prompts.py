@@ -12,7 +12,7 @@ from market.forms import check
 from market.play import Played, play
 from market.policies.tokens import estimate_messages
 from market.policies.wording import WORDINGS
-from tests.market.arena.test_arena import episode, market, says
+from tests.market.arena.tea_market import episode, market, says
 from tests.market.arena.test_linked import linked_market, trader
 
 QUIET = "rules.attention.similarity=none"

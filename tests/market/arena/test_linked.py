@@ -19,7 +19,7 @@ from market.arena.selling import Selling
 from market.environment import Answer, Decision
 from market.forms import check
 from market.play import Played, Player, play
-from tests.market.arena.test_arena import SEED, episode, market, says, seen, standing
+from tests.market.arena.tea_market import SEED, episode, market, says, seen, standing
 
 TWO = {
     "north": {"supply": 0.6, "buyers": 0.5},

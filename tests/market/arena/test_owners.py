@@ -13,7 +13,7 @@ from market.arena.views import SISTER_LINES_SHOWN, SISTERS_SHOWN
 from market.config import ConfigError, load
 from market.environment import Answer, Decision
 from market.play import Played, play
-from tests.market.arena.test_arena import episode, market, name_of, says, seen
+from tests.market.arena.tea_market import episode, market, name_of, says, seen
 
 FAMILY = {"house": ["ann", "bob"]}
 
