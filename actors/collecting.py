@@ -10,8 +10,9 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: Objects made, less those freed, between two looks at the youngest; 700 is Python's own.
-YOUNG = 50_000
+#: Objects made, less those freed, between two looks at the youngest; 700 is Python's own. Then how
+#: many looks at a generation make one at the next.
+RELAXED = (50_000, 10, 10)
 
 
 def relax() -> None:
@@ -19,20 +20,20 @@ def relax() -> None:
 
     Called after what the process needs is imported; only the first call does anything.
     """
-    if gc.get_freeze_count():
+    if gc.get_threshold() == RELAXED:
         return
     gc.collect()
     gc.freeze()
-    gc.set_threshold(YOUNG, 10, 10)
+    gc.set_threshold(*RELAXED)
 
 
 @contextmanager
 def relaxed() -> Iterator[None]:
     """The same for a while, in a process that has other things to do afterwards."""
-    if gc.get_freeze_count():
+    before = gc.get_threshold()
+    if before == RELAXED:
         yield
         return
-    before = gc.get_threshold()
     relax()
     try:
         yield
