@@ -7,8 +7,8 @@ and a test's pretended one. What a failed process costs is decided here:
 - A process that dies is replaced and its seats are asked again, one at a time. A seat on which the
   fresh process dies again has crashed by its own doing.
 - A shared process that is late is treated the same, so that the guilty seat is known.
-- Once the batch is recorded, fresh policies recall their past. That takes as long as it takes; only
-  the next decision has a deadline.
+- Once the batch is recorded, fresh policies recall their past, each within the time that its
+  decisions might have taken. One that takes longer crashes from there on.
 """
 
 from __future__ import annotations
@@ -120,6 +120,7 @@ class ProcessHost:
         self._past = _Past(self.seats)
         self._ask: Ask | None = None
         self._replies: dict[str, list[Reply]] = {}
+        self._lost: dict[str, Silent] = {}
         self._fresh = False
         self._calling = False
 
@@ -225,18 +226,38 @@ class ProcessHost:
         await self.start()
 
     async def _restore(self, seats: Sequence[str]) -> None:
-        """Give policies their past, in another fresh process if this one dies over it."""
-        if not seats:
-            return
-        for left in reversed(range(SPAWNS)):
+        """Give policies their past, in another fresh process if this one ends over it.
+
+        A death is held against nobody: unlike a turn, a past is tried again by another market.
+        """
+        deaths = 0
+        groups = [tuple(seats)] if seats else []
+        while groups:
+            group = groups.pop(0)
             try:
-                await self._call("restore", self._past.of(seats))
-                return
+                await self._recall(group)
+                continue
             except ProcessDiedError:
-                if not left:
+                deaths += 1
+                if deaths == SPAWNS:
                     raise
-                await self._replace()
-                seats = self.seats
+                groups = [self.seats]
+            except TimeoutError as error:
+                if self._lost.keys() >= set(group):
+                    raise ProcessDiedError("no process can be made ready") from error
+                if len(group) == 1:
+                    self._lost[group[0]] = Silent(
+                        Cause.CRASHED, "its past was not recalled in time"
+                    )
+                groups = [(seat,) for seat in self.seats]
+            await self._replace()
+
+    async def _recall(self, seats: Sequence[str]) -> None:
+        """Have some seats recall their past, in the time at most that its decisions might take."""
+        pasts = self._past.of(seats)
+        decisions = sum(len(past) for past in pasts.values())
+        async with asyncio.timeout(self._deadline * (1 + decisions)):
+            await self._call("restore", {seat: self._lost.get(seat, pasts[seat]) for seat in seats})
 
     def _late(self) -> Silent:
         return Silent(Cause.LATE, f"no answer within {self._deadline:g} s")

@@ -146,9 +146,15 @@ class Retailers:
         """Hand models' replies to the seats that asked for them."""
         return {seat: self._try(seat, "resume", reply) for seat, reply in replies.items()}
 
-    def restore(self, pasts: Mapping[str, Past]) -> None:
-        """Build fresh policies for some seats and give them their past."""
+    def restore(self, pasts: Mapping[str, Past | Silent]) -> None:
+        """Build fresh policies for some seats and give them their past.
+
+        A seat of which only silence is known has lost its past and crashes from here on.
+        """
         for seat, past in pasts.items():
+            if isinstance(past, Silent):
+                self._broken[seat] = past.detail
+                continue
             self._build(seat)
             if seat in self._broken:
                 continue

@@ -25,7 +25,12 @@ def calibrate(
         ),
     ] = None,
     share: Annotated[
-        float, typer.Option(min=0.05, max=0.95, help="Share of the days that is fitted to.")
+        float,
+        typer.Option(
+            min=0.05,
+            max=1,
+            help="Share of the days that is fitted to; with 1, nothing is foretold.",
+        ),
     ] = 0.8,
     country: Annotated[
         str | None, typer.Option(help="Two letters: whose public holidays count as such.")
@@ -40,7 +45,7 @@ def calibrate(
     """Fit a vending world to real sales, and test it on the rest."""
     with told():
         from actors.errors import UserError
-        from market.vending.calibration.fit import Assumed
+        from market.vending.calibration.fit import Assumed, fit
         from market.vending.calibration.holdout import hold_out
         from market.vending.calibration.preset import configuration, save
         from market.vending.calibration.records import read
@@ -58,7 +63,11 @@ def calibrate(
                 raise UserError(f"--column {text}: write NAME=COLUMN, as in timestamp=Date.")
             named[name] = column
         assumed = Assumed(sensitivity=sensitivity, country=country)
-        found, holdout = hold_out(read(sales, named), assumed, share)
+        records, holdout = read(sales, named), None
+        if share == 1:
+            found = fit(records, assumed)
+        else:
+            found, holdout = hold_out(records, assumed, share)
         save(target, configuration(found, cost_share), "A world fitted to sales.")
         typer.echo(as_text(found, holdout), nl=False)
         typer.echo(f"The fitted world is in {target}; play it with: market run {target}")

@@ -33,6 +33,14 @@ def test_a_world_is_fitted_told_and_run() -> None:
     assert run.exit_code == 0, run.stderr
 
 
+def test_a_world_may_be_fitted_to_all_days_with_nothing_foretold() -> None:
+    told = calibrate("--column", "timestamp=Day", "--share", "1")
+    assert told.exit_code == 0, told.stderr
+    assert "Fitted to 140 days: 2 machines, 3 products, 1,680 units" in told.stdout
+    assert "Foretold" not in told.stdout
+    assert f"start: {date(2025, 3, 3) + timedelta(days=140)}" in Path("sales.yaml").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -24,12 +24,14 @@ class World:
     Attributes:
         trouble: For a seat, what happens when it is asked: `dies`, `hangs` or, once only,
             `dies once` or `hangs once`.
+        past: The same for when it recalls its past.
         spawned: Processes started.
         killed: Processes killed.
         restored: Seats that were given their past, call by call.
     """
 
     trouble: dict[str, str] = field(default_factory=dict)
+    past: dict[str, str] = field(default_factory=dict)
     spawned: int = 0
     killed: int = 0
     restored: list[tuple[str, ...]] = field(default_factory=list)
@@ -49,22 +51,26 @@ class PretendedProcess:
     async def call(self, method: str, argument: Any) -> Any:
         if method == "act":
             for seat in argument.seats:
-                await self._suffer(seat)
+                await _suffer(self.world.trouble, seat)
         if method == "restore":
             self.world.restored.append(tuple(argument))
+            for seat, past in argument.items():
+                if not isinstance(past, Silent):
+                    await _suffer(self.world.past, seat)
         return getattr(self.retailers, method)(argument)
 
     async def kill(self) -> None:
         self.world.killed += 1
 
-    async def _suffer(self, seat: str) -> None:
-        trouble = self.world.trouble.get(seat, "")
-        if trouble.endswith("once"):
-            del self.world.trouble[seat]
-        if trouble.startswith("dies"):
-            raise ProcessDiedError("killed")
-        if trouble.startswith("hangs"):
-            await asyncio.sleep(3600)
+
+async def _suffer(troubles: dict[str, str], seat: str) -> None:
+    trouble = troubles.get(seat, "")
+    if trouble.endswith("once"):
+        del troubles[seat]
+    if trouble.startswith("dies"):
+        raise ProcessDiedError("killed")
+    if trouble.startswith("hangs"):
+        await asyncio.sleep(3600)
 
 
 def host(world: World, *seats: str) -> ProcessHost:
@@ -169,6 +175,54 @@ def test_a_policy_that_raised_is_rebuilt_without_the_turn() -> None:
         assert isinstance(stumbled, Silent)
         assert stumbled.cause is Cause.CRASHED
         assert count((await play(hosted, 3, "a"))["a"]) == 2
+
+    asyncio.run(story())
+
+
+def test_a_seat_that_hangs_over_its_past_crashes_and_the_rest_play_on() -> None:
+    async def story() -> None:
+        world = World(past={"b": "hangs"})
+        hosted = host(world, "a", "b", "c")
+        await play(hosted, 1, "a", "b", "c")
+        world.trouble["c"] = "dies once"
+        given = await play(hosted, 2, "a", "b", "c")
+        assert [count(given[seat]) for seat in ("a", "c")] == [2, 2]
+        assert given["b"] == Silent(Cause.CRASHED, "its past was not recalled in time")
+        spawned = world.spawned
+        given = await play(hosted, 3, "a", "b", "c")
+        assert [count(given[seat]) for seat in ("a", "c")] == [3, 3]
+        assert isinstance(given["b"], Silent)
+        assert world.spawned == spawned
+        world.past["c"] = "hangs"
+        world.trouble["a"] = "dies once"
+        given = await play(hosted, 4, "a", "b", "c")
+        assert count(given["a"]) == 4
+        assert [given[seat].text for seat in ("b", "c")] == [Silent(Cause.CRASHED).text] * 2
+
+    asyncio.run(story())
+
+
+def test_a_single_seat_that_hangs_over_its_past_crashes_until_the_end() -> None:
+    async def story() -> None:
+        world = World(past={"a": "hangs"})
+        hosted = host(world, "a")
+        await hosted.start()
+        await hosted.remember([(ask(1, "a"), {"a": Said('{"action":{"asked":1}}')})])
+        for step in (2, 3):
+            given = (await play(hosted, step, "a"))["a"]
+            assert given == Silent(Cause.CRASHED, "its past was not recalled in time")
+        assert world.spawned == 2
+
+    asyncio.run(story())
+
+
+def test_a_process_that_dies_once_over_a_past_is_held_against_nobody() -> None:
+    async def story() -> None:
+        world = World({"b": "dies once"}, past={"b": "dies once"})
+        hosted = host(world, "a", "b")
+        for step in (1, 2):
+            given = await play(hosted, step, "a", "b")
+            assert [count(given[seat]) for seat in ("a", "b")] == [step, step]
 
     asyncio.run(story())
 

@@ -6,9 +6,19 @@ from market.vending.calibration.fit import Fit
 from market.vending.calibration.holdout import Holdout
 
 
-def as_text(fit: Fit, holdout: Holdout) -> str:
-    """The fit and its forecasts, each beside the simple ones."""
+def as_text(fit: Fit, holdout: Holdout | None) -> str:
+    """The fit and, where there is a rest, its forecasts, each beside the simple ones."""
     records = fit.records
+    spreads = ", ".join(f"{name} {value:.2f}" for name, value in fit.spreads.items())
+    fitted = (
+        f"Fitted to {records.days} days: {len(records.machines)} machines, "
+        f"{int(fit.sold.sum())} products, {records.units.sum():,.0f} units.\n"
+        f"Standard deviations of logarithms: {spreads}.\n"
+    )
+    return fitted if holdout is None else fitted + _foretold(holdout)
+
+
+def _foretold(holdout: Holdout) -> str:
     spearman = "undefined" if holdout.spearman is None else f"{holdout.spearman:.3f}"
     rows = (
         ("WAPE, units per machine and day", f"{holdout.wape:.3f}"),
@@ -19,11 +29,7 @@ def as_text(fit: Fit, holdout: Holdout) -> str:
         ("  shares alike in each machine", f"{holdout.tvd_naive:.3f}"),
         ("rank correlation within machines", spearman),
     )
-    spreads = ", ".join(f"{name} {value:.2f}" for name, value in fit.spreads.items())
     width = max(len(name) for name, _ in rows)
-    return (
-        f"Fitted to {holdout.fitted} days: {len(records.machines)} machines, "
-        f"{int(fit.sold.sum())} products, {records.units.sum():,.0f} units.\n"
-        f"Standard deviations of logarithms: {spreads}.\n"
-        f"Foretold, {holdout.days} days:\n"
-    ) + "".join(f"  {name:<{width}}  {figure}\n" for name, figure in rows)
+    return f"Foretold, {holdout.days} days:\n" + "".join(
+        f"  {name:<{width}}  {figure}\n" for name, figure in rows
+    )
