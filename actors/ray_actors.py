@@ -275,7 +275,10 @@ class RemoteMarket:
         return await self._answer(self._handle.apply.remote(self._number))
 
     async def close(self) -> None:
-        """End the episode; the actor serves the next."""
+        """End the episode; the actor serves the next, unless it failed to begin this one."""
+        if not self._number:
+            discard(self._handle)
+            return
         await self._answer(self._handle.close.remote(self._number))
         self._keep(self._handle)
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -68,12 +68,24 @@ Options = Annotated[
 @contextmanager
 def told() -> Iterator[None]:
     """Turn mistakes and interruptions into a sentence and a status."""
-    before = signal.signal(signal.SIGTERM, _terminate)
+    terminated = False
+
+    def terminate(_signal: int, frame: FrameType | None) -> None:
+        nonlocal terminated
+        terminated = True
+        on_interrupt = signal.getsignal(signal.SIGINT)
+        if not callable(on_interrupt):
+            raise SystemExit(128 + signal.SIGTERM)
+        # An interrupt is what asyncio knows to end tasks for, and to say nothing about them.
+        on_interrupt(signal.SIGINT, frame)
+
+    before = signal.signal(signal.SIGTERM, terminate)
     try:
         yield
     except KeyboardInterrupt:
-        typer.echo("Interrupted.", err=True)
-        raise typer.Exit(128 + signal.SIGINT) from None
+        typer.echo("Terminated." if terminated else "Interrupted.", err=True)
+        number = signal.SIGTERM if terminated else signal.SIGINT
+        raise typer.Exit(128 + number) from None
     except SystemExit as error:
         # Ray replaces the handler by one that exits with the signal's bare number.
         if error.code not in (signal.SIGTERM, 128 + signal.SIGTERM):
@@ -105,10 +117,6 @@ def _of_file(error: OSError) -> str:
             "were begun."
         )
     return f"{error.filename or 'A file'}: {error.strerror}; mend that, or name another."
-
-
-def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise SystemExit(128 + signal.SIGTERM)
 
 
 def refuse_unusable(folder: Path) -> None:

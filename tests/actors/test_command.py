@@ -116,6 +116,22 @@ def test_an_interrupted_run_leaves_a_whole_journal_and_no_process(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sent", "told"), [(signal.SIGINT, "Interrupted.\n"), (signal.SIGTERM, "Terminated.\n")]
+)
+def test_an_interrupted_run_in_one_process_says_no_more(
+    shop: Path, sent: signal.Signals, told: str
+) -> None:
+    running = market(shop, "run", "slow.yaml", "--set", "inline=true", "--out", "out")
+    journal = shop / "out" / "episodes" / "seed-1" / "journal.jsonl"
+    _wait(lambda: journal.exists() and journal.read_text().count("\n") >= 4)
+    running.send_signal(sent)
+    _, errors = running.communicate(timeout=60)
+    assert (running.returncode, errors) == (128 + sent, told)
+    assert replay(journal).batches >= 3
+
+
+@pytest.mark.slow
 def test_a_cluster_that_is_not_there_is_one_sentence(shop: Path) -> None:
     running = market(shop, "run", "slow.yaml", "--out", "out", "--address", "127.0.0.1:1")
     _, errors = running.communicate(timeout=200)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -179,3 +181,30 @@ def test_a_call_that_comes_late_takes_no_part_in_the_next_episode(ray_cluster: N
     with pytest.raises(RuntimeError, match="is over"):
         ray.get(actor.gather.remote(first))
     assert ray.get(actor.gather.remote(second)).gathered is not None
+
+
+def test_an_episode_that_cannot_begin_tells_why_and_its_actor_is_not_kept(
+    ray_cluster: None,
+) -> None:
+    import ray
+    from ray.exceptions import RayActorError, RayTaskError
+
+    from actors.ray_actors import MarketActor, RemoteMarket, RemoteOutside, here, start
+    from actors.tournament import header_of, script_of
+
+    plan = EpisodePlan("e1", config([{"name": "a", "policy": "markup"}]), None, "all", 11, 1)
+    script = script_of(plan, header_of(plan), roster(plan.config))
+    unplayable = {**script.config, "rules": {**script.config["rules"], "steps": -1}}
+    actor = start(MarketActor, RemoteOutside("all-MiniLM-L6-v2", "early-encoder", here()))
+    kept: list[object] = []
+    market = RemoteMarket(actor, replace(script, config=unplayable), kept.append)
+
+    async def story() -> None:
+        with pytest.raises(RayTaskError, match="steps"):
+            await market.start([])
+        await market.close()
+
+    asyncio.run(story())
+    assert not kept
+    with pytest.raises(RayActorError):
+        ray.get(actor.ready.remote())
