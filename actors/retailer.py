@@ -204,7 +204,7 @@ class Retailers:
         return bounded(given, self._asked[seat].form)
 
 
-def bounded(answer: Answer, form: Form, limit: int | None = forms.MAX_BYTES) -> Said | Silent:
+def bounded(answer: Answer, form: Form, limit: int | None = forms.MAX_CHARACTERS) -> Said | Silent:
     """The text of an answer, or why it is none."""
     plain = forms.plainly(form, answer.action)
     try:

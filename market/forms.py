@@ -17,8 +17,8 @@ from market import canonical
 from market.environment import Form, Json
 from market.sights import Sight, sight
 
-#: Longest answer, in bytes of its canonical spelling. A larger one is malformed.
-MAX_BYTES = 65_536
+#: Longest answer, in characters of its canonical spelling. A longer one is malformed.
+MAX_CHARACTERS = 65_536
 
 
 def check(form: Form, action: Json) -> str | None:

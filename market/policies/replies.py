@@ -25,7 +25,7 @@ from market.policies.context import KEEP_NOTES, NOTES
 from market.policies.untrusted import clean
 
 #: Longest reply that is looked at, in characters. A longer one is malformed.
-MAX_CHARACTERS = 4 * forms.MAX_BYTES
+MAX_CHARACTERS = 4 * forms.MAX_CHARACTERS
 
 #: Longest text that is mended, in characters: the library's time is not bounded otherwise.
 MAX_REPAIRED = 8_000
@@ -121,7 +121,7 @@ class _Reader:
             spelled = canonical.dumps(action)
         except ValueError as error:
             raise ReplyError(_line(error)) from error
-        if len(spelled.encode()) > forms.MAX_BYTES:
+        if len(spelled) > forms.MAX_CHARACTERS:
             raise ReplyError("the answer is too long")
         problem = forms.check(self._form, action)
         if problem is not None:

@@ -149,8 +149,10 @@ def _act(
             raise ComplianceError(f"{where}: the answer is not plain JSON, such as a tuple")
         if complaint := forms.check(decision.form, answer.action):
             raise ComplianceError(f"{where}: {complaint}")
-        if len(spelling.dump(answer).encode()) > forms.MAX_BYTES:
-            raise ComplianceError(f"{where}: the answer is longer than {forms.MAX_BYTES} bytes")
+        if len(spelling.dump(answer)) > forms.MAX_CHARACTERS:
+            raise ComplianceError(
+                f"{where}: the answer is longer than {forms.MAX_CHARACTERS} characters"
+            )
     return answer
 
 

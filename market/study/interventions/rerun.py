@@ -214,4 +214,6 @@ class Playing:
             forms.validator(decision.form)(given.action)
         except (ValueError, AttributeError):
             return NoAction(Cause.MALFORMED)
-        return spelling.load(text) if len(text) <= forms.MAX_BYTES else NoAction(Cause.MALFORMED)
+        return (
+            spelling.load(text) if len(text) <= forms.MAX_CHARACTERS else NoAction(Cause.MALFORMED)
+        )

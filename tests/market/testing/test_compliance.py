@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from market.environment import Answer, Answers, Decision, Decisions, Result
+from actors.retailer import Said, Silent, bounded
+from market import answers, forms
+from market.environment import Answer, Answers, Decision, Decisions, Form, Observation, Result
 from market.language import Message, ModelSettings, Reply, Request, Usage
 from market.policies.idle import Idle
 from market.policies.policy import Policy
@@ -149,6 +151,20 @@ class Moody(Scripted):
         return Answer([], said=random.random())
 
 
+class Verbose(Scripted):
+    """Says as much as an answer may hold, in letters of two bytes, and then `more`."""
+
+    more = ""
+
+    def act(self, decision: Decision) -> Answer:
+        room = forms.MAX_CHARACTERS - len(answers.dump(Answer([], said="")))
+        return Answer([], said="é" * room + self.more)
+
+
+class TooVerbose(Verbose):
+    more = "!"
+
+
 class Amnesiac(Scripted):
     """Has a memory that `recall` does not rebuild."""
 
@@ -180,12 +196,21 @@ class Asking(Scripted):
         (Meddling, "changed what it was shown"),
         (Moody, "acts differently"),
         (Amnesiac, "acts differently"),
+        (TooVerbose, "longer than 65536 characters"),
         (Asking, "the test has none"),
     ],
 )
 def test_a_broken_policy_is_found_out(policy: type[Policy], breach: str) -> None:
     with pytest.raises(ComplianceError, match=breach):
         policy_test(policy, lemonade.ENVIRONMENT, {}, SEATS, seed=0)
+
+
+def test_an_answer_may_be_as_long_as_retailers_take_it() -> None:
+    policy_test(Verbose, lemonade.ENVIRONMENT, {}, SEATS, seed=0)
+    form = Form({"type": "array"}, [])
+    for policy, taken in ((Verbose, Said), (TooVerbose, Silent)):
+        answer = policy("ann", 0).act(Decision(1, 0, "ann", "day", Observation({}, {}, {}), form))
+        assert isinstance(bounded(answer, form), taken)
 
 
 def test_a_policy_that_asks_a_model_is_tested_with_a_stand_in() -> None:
