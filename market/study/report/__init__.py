@@ -6,7 +6,7 @@
     tournament            many episodes: estimates, paths and words, each with its interval
     counterfactuals       luck, regret and the value of words, of some episodes
     decisions, packing    every decision: what was seen, said, refused and why
-    figures, study_figures, slogans       what plotly draws
+    *figures, slogans     what plotly draws
     shell, writing        the page itself, between three walls
 
 Three walls stand between retailers' words and the reader's browser: every text is cleaned and

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from market import registry
@@ -89,9 +89,9 @@ def metrics(run: RunView) -> tuple[Metric, ...]:
     )
 
 
-def leaderboard(run: RunView) -> list[Line]:
+def leaderboard(run: RunView, style: Mapping[str, Style] | None = None) -> list[Line]:
     """The lines of the leaderboard, best first. Equal scores share a rank."""
-    style, columns = figures.styles(run), metrics(run)
+    style, columns = style or figures.styles(run), metrics(run)
     ranked = run.ranked()
     scores = [retailer.score for retailer in ranked]
     known = [score for score in scores if score is not None]

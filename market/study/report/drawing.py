@@ -8,7 +8,7 @@ because plotly reads a subset of HTML in them.
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +56,15 @@ def legend_of(style: Style, text: str) -> Spec:
 def steps_axis(steps: int, first: int) -> Spec:
     """An axis of whole steps, no more than can be read."""
     return {"dtick": max(1, -(-steps // 12)), "range": [first - 0.1, steps + 0.1], "tick0": first}
+
+
+def tick_format(values: Iterable[float | None]) -> str:
+    """How figures along an axis are spelled: 12k from a thousand on, as they are below.
+
+    The short form would spell 0.3 as 300m, which reads as millions.
+    """
+    reach = max((abs(value) for value in values if value is not None), default=0.0)
+    return "~s" if reach >= 1_000 else "~g"
 
 
 def spread_labels(ends: Mapping[str, float], gap: float) -> dict[str, float]:

@@ -6,6 +6,7 @@ dash of their own, everybody else is a quiet grey.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
 
@@ -20,6 +21,7 @@ from market.study.report.drawing import (
     legend_of,
     spread_labels,
     steps_axis,
+    tick_format,
 )
 from market.study.report.run_view import Figure, ItemView, OfferView, RunView
 from market.study.text import clean, count, decimal
@@ -27,6 +29,8 @@ from market.study.text import clean, count, decimal
 #: Retailers highlighted when no language model plays.
 BEST = 5
 
+#: How money is spelled where one rests on it; along an axis by its size.
+MONEY = ",.0f"
 #: Panels of market indices: title, how to read it, number format, {index: label}.
 PANELS: tuple[tuple[str, str, str, Mapping[str, str]], ...] = (
     (
@@ -78,7 +82,7 @@ PANELS: tuple[tuple[str, str, str, Mapping[str, str]], ...] = (
     (
         "Who gains",
         "surplus per step, money",
-        "~s",
+        MONEY,
         {
             "consumer_surplus": "buyers",
             "retailer_surplus": "retailers",
@@ -87,7 +91,7 @@ PANELS: tuple[tuple[str, str, str, Mapping[str, str]], ...] = (
     ),
     (
         "Allocative efficiency",
-        "share of the greatest possible gain",
+        "share of the greatest gain of a step's supply; earlier stock can add to it",
         ".0%",
         {"allocative_efficiency": "efficiency"},
     ),
@@ -105,11 +109,33 @@ def styles(view: RunView) -> dict[str, Style]:
     return out
 
 
-def capital(view: RunView) -> Spec | None:
+def like_retailers(
+    view: RunView, retailers: Mapping[str, str], looks: Mapping[str, Style]
+) -> dict[str, Style]:
+    """The same styles with each highlighted seat in the colour of its retailer.
+
+    Args:
+        view: The episode.
+        retailers: The retailer in each seat.
+        looks: A style for each retailer; its further seats differ in dash and symbol.
+    """
+    out = styles(view)
+    seen: Counter[str] = Counter()
+    for seat, own in out.items():
+        name = retailers.get(seat, seat)
+        if own.colour and name in looks:
+            look = looks[name]
+            turn = (DASHES.index(look.dash) + seen[name]) % len(DASHES)
+            out[seat] = Style(look.colour, DASHES[turn], SYMBOLS[turn])
+            seen[name] += 1
+    return out
+
+
+def capital(view: RunView, style: Mapping[str, Style] | None = None) -> Spec | None:
     """Net worth of every retailer over the steps; None without data."""
     if not view.capital:
         return None
-    style = styles(view)
+    style = style or styles(view)
     ranked = [r.seat for r in view.ranked() if r.seat in view.capital]
     start = [] if view.funds is None else [view.funds]
     first = 1 - len(start)
@@ -155,7 +181,7 @@ def capital(view: RunView) -> Spec | None:
         traces,
         {
             "xaxis": steps_axis(view.steps, first) | {"title": {"text": "step"}},
-            "yaxis": {"tickformat": "~s", "title": {"text": "net worth"}},
+            "yaxis": {"tickformat": tick_format(values), "title": {"text": "net worth"}},
             "margin": {"l": 56, "r": 132, "t": 8, "b": 40},
             "annotations": annotations,
             "hovermode": "closest",
@@ -179,7 +205,7 @@ def index_panels(view: RunView) -> list[Spec]:
                 "y": list(view.indices[name]),
                 "line": {"color": f"var(--{COLOURS[i]})", "width": 2, "dash": DASHES[i]},
                 "marker": {"size": 5, "symbol": SYMBOLS[i]},
-                "hovertemplate": f"%{{y:{number.replace('~s', ',.0f')}}}",
+                "hovertemplate": f"%{{y:{number}}}",
             }
             for i, (name, text) in enumerate(known.items())
         ]
@@ -189,7 +215,13 @@ def index_panels(view: RunView) -> list[Spec]:
             traces,
             {
                 "xaxis": steps_axis(view.steps, 1),
-                "yaxis": {"tickformat": number, "nticks": 5, "rangemode": "tozero"},
+                "yaxis": {
+                    "tickformat": axis_format(
+                        number, (y for name in known for y in view.indices[name])
+                    ),
+                    "nticks": 5,
+                    "rangemode": "tozero",
+                },
                 "margin": {"l": 42, "r": 8, "t": 6, "b": 24},
                 "hovermode": "x unified",
             },
@@ -201,9 +233,14 @@ def index_panels(view: RunView) -> list[Spec]:
     return panels
 
 
-def price_panels(view: RunView) -> list[Spec]:
+def axis_format(number: str, values: Iterable[Figure]) -> str:
+    """How the figures of a panel are spelled along its axis."""
+    return tick_format(values) if number == MONEY else number
+
+
+def price_panels(view: RunView, style: Mapping[str, Style] | None = None) -> list[Spec]:
     """One small figure per item: prices asked in multiples of base, filled where units sold."""
-    style = styles(view)
+    style = style or styles(view)
     place = {retailer.seat: i for i, retailer in enumerate(view.ranked())}
     panels: list[Spec] = []
     for item in view.items:

@@ -47,6 +47,33 @@ def sections(found: Findings, market: Market) -> dict[str, list[Table]]:
     }
 
 
+def effects_lead(tables: Sequence[Table], reference: str) -> str:
+    """What the tables of effects hold: who was put in another's place, whose seat was empty.
+
+    Args:
+        tables: The tables of the section.
+        reference: Whom others are held against.
+    """
+    titles = {table.title for table in tables}
+    told = []
+    if "replacement effect" in titles:
+        told.append(
+            f"What each gains over {reference} in its place, and what that does to the others: "
+            "same seat, same seed, same rivals in the same other seats."
+        )
+    if "effect on the market" in titles:
+        told.append(
+            f"What changes in the market when each plays in the place of {reference}: same seat, "
+            "same seed, same rivals in the same other seats."
+        )
+    if "externality of presence" in titles:
+        told.append(
+            "What the presence of each does to the others: what they get where it is there, less "
+            "what the same seats get on the same seed where its seat is empty."
+        )
+    return " ".join(told)
+
+
 def others(found: Findings, market: Market) -> dict[str, list[Table]]:
     """The tables of sections that are told per design, of all other markets and designs."""
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
@@ -70,6 +71,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "block": _block,
+        "coded": _coded,
         # Base64 holds nothing to clean or to escape, and there are megabytes of it.
         "inert": Markup,
         "count": text.count,
@@ -89,6 +91,11 @@ def _tidy(value: object) -> object:
 def _block(value: str) -> Markup:
     """A text of several lines, cleaned and escaped."""
     return escape(text.clean_block(value))
+
+
+def _coded(value: str) -> Markup:
+    """A text on one line, cleaned and escaped, with what stands between backticks as code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text.clean(value)))))
 
 
 def _template_text(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -64,6 +65,8 @@ class Standings:
 
     Attributes:
         title: Market and design; empty where there is one leaderboard only.
+        design: The design of its rosters.
+        episodes: Valid episodes behind it.
         lines: The retailers, the best first.
         scale: The ends of the scale that intervals are drawn on.
         pairs: Per line a cell for each line; None on the diagonal.
@@ -71,6 +74,8 @@ class Standings:
     """
 
     title: str
+    design: str
+    episodes: int
     lines: tuple[Ranked, ...]
     scale: tuple[str, str]
     pairs: tuple[tuple[Pair | None, ...], ...]
@@ -93,6 +98,11 @@ def standings(run: Run, found: Findings) -> Iterable[Standings]:
     lines = found.of("standings")
     about = {(str(r["preset"]), str(r["design"]), str(r["name"])): r for r in _records(run)}
     markets = list(dict.fromkeys(map(market_of, lines)))
+    valid = run.episodes[run.episodes["valid"]]["episode"]
+    counted = Counter(
+        (seating.preset or "", seating.design)
+        for seating in (run.seatings[episode] for episode in valid)
+    )
     for market in markets:
         own = [line for line in lines if market_of(line) == market]
         means = [line for line in own if line.figure == "mean"]
@@ -109,6 +119,8 @@ def standings(run: Run, found: Findings) -> Iterable[Standings]:
         pairs = [line for line in found.of("separability") if market_of(line) == market]
         yield Standings(
             title=", ".join(filter(None, market)) if len(markets) > 1 else "",
+            design=market[1],
+            episodes=counted[market],
             lines=tuple(ranked),
             scale=(shown.low, shown.high),
             pairs=_pairs(names, pairs),

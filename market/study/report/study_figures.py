@@ -1,9 +1,10 @@
-"""The figures of many episodes: paths with intervals, a map of words, cost against score."""
+"""The figures of many episodes: paths with their intervals, cost against score."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from market.study.report.bands import Ends, band, cut_note, within
 from market.study.report.drawing import (
     COLOURS,
     DASHES,
@@ -15,17 +16,30 @@ from market.study.report.drawing import (
     legend_of,
     spread_labels,
     steps_axis,
+    tick_format,
 )
 from market.study.report.estimates import money, number
-from market.study.report.figures import PANELS
+from market.study.report.figures import PANELS, axis_format
 from market.study.report.paths import Path
-from market.study.report.slogans import Words
-from market.study.statistics.estimates import Estimate
 
-#: How strongly an interval is coloured.
-_BAND = "14%"
-#: Most characters of a slogan beside its point.
-_LONGEST = 90
+_SHARE: Ends = (0.0, 1.0)
+#: What an index can be; efficiency can exceed 1 where stock of earlier steps is sold.
+POSSIBLE: Mapping[str, Ends] = {
+    "gini_net_worth": _SHARE,
+    "gini_net_worth_corrected": _SHARE,
+    "hhi_revenue": _SHARE,
+    "hhi_net_worth": _SHARE,
+    "cr4_revenue": _SHARE,
+    "cr4_net_worth": _SHARE,
+    "active_sold": _SHARE,
+    "active_offered": _SHARE,
+    "active_won": _SHARE,
+    "rank_mobility_net_worth": _SHARE,
+    "rank_mobility_profit": _SHARE,
+    "price_dispersion": (0.0, None),
+    "bluff": (0.0, None),
+    "slogan_convergence": (-1.0, 1.0),
+}
 
 
 def looks(names: Sequence[str], first: Iterable[str] = ()) -> dict[str, Style]:
@@ -49,7 +63,7 @@ def capital(paths: Sequence[Path], style: Mapping[str, Style]) -> Spec | None:
     traces = [
         trace
         for path in paths
-        for trace in _band(path, label(path.name), style[path.name], "%{y:,.0f}")
+        for trace in band(path, label(path.name), style[path.name], "%{y:,.0f}")
     ]
     ends = {
         path.name: next((y for y in reversed(path.mean) if y is not None), 0.0) for path in paths
@@ -74,7 +88,10 @@ def capital(paths: Sequence[Path], style: Mapping[str, Style]) -> Spec | None:
         traces,
         {
             "xaxis": steps_axis(steps, 1) | {"title": {"text": "step"}},
-            "yaxis": {"tickformat": "~s", "title": {"text": "mean net worth per seat"}},
+            "yaxis": {
+                "tickformat": tick_format(values),
+                "title": {"text": "mean net worth per seat"},
+            },
             "margin": {"l": 60, "r": 132, "t": 8, "b": 40},
             "annotations": annotations,
             "hovermode": "closest",
@@ -94,12 +111,15 @@ def index_panels(indices: Mapping[str, Path]) -> list[Spec]:
         if not known:
             continue
         style = {name: Style(COLOURS[i], DASHES[i], SYMBOLS[i]) for i, name in enumerate(known)}
-        steps = max(len(indices[name].mean) for name in known)
-        hover = f"%{{y:{form.replace('~s', ',.0f')}}}"
+        found = {name: within(indices[name], POSSIBLE.get(name, (None, None))) for name in known}
+        paths = {name: path for name, (path, _) in found.items()}
+        cut = {end for _, ends in found.values() for end in ends}
+        steps = max(len(path.mean) for path in paths.values())
+        drawn = (y for path in paths.values() for y in (*path.mean, *path.low, *path.high))
         traces = [
             trace
             for name, told in known.items()
-            for trace in _band(indices[name], told, style[name], hover)
+            for trace in band(paths[name], told, style[name], f"%{{y:{form}}}")
         ]
         panel = figure(
             f"mean-index-{len(panels)}",
@@ -107,7 +127,7 @@ def index_panels(indices: Mapping[str, Path]) -> list[Spec]:
             traces,
             {
                 "xaxis": steps_axis(steps, 1),
-                "yaxis": {"tickformat": form, "nticks": 5},
+                "yaxis": {"tickformat": axis_format(form, drawn), "nticks": 5},
                 "margin": {"l": 44, "r": 8, "t": 6, "b": 24},
                 "hovermode": "x unified",
             },
@@ -116,121 +136,9 @@ def index_panels(indices: Mapping[str, Path]) -> list[Spec]:
             panel
             | {
                 "title": title,
-                "note": note,
+                "note": note + cut_note(cut),
                 "legend": [legend_of(style[name], told) for name, told in known.items()],
             }
-        )
-    return panels
-
-
-def word_map(words: Words, style: Mapping[str, Style]) -> Spec | None:
-    """Distinct slogans on two axes, with an arrow per persona; None where there is no map."""
-    if words.undefined or not words.arrows:
-        return None
-    traces: list[Spec] = []
-    most = max(point.times for point in words.points)
-    for name in dict.fromkeys(point.name for point in words.points):
-        own = [point for point in words.points if point.name == name]
-        look = style.get(name, Style())
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": label(name),
-                "x": [point.x for point in own],
-                "y": [point.y for point in own],
-                "text": [
-                    f"{label(name)}, {_when(point.steps)}, {point.times}×<br>"
-                    f"“{label(point.slogan, _LONGEST)}”"
-                    for point in own
-                ],
-                "hovertemplate": "%{text}<extra></extra>",
-                "marker": {
-                    "color": look.variable,
-                    "symbol": look.symbol,
-                    "opacity": 0.8,
-                    "size": [round(7 + 11 * (point.times / most) ** 0.5, 1) for point in own],
-                    "line": {"width": 1, "color": "var(--paper)"},
-                },
-            }
-        )
-    arrows = [
-        {
-            "x": x,
-            "y": y,
-            "ax": 0,
-            "ay": 0,
-            "xref": "x",
-            "yref": "y",
-            "axref": "x",
-            "ayref": "y",
-            "text": "",
-            "arrowhead": 2,
-            "arrowwidth": 1.2,
-            "arrowcolor": "var(--soft)",
-        }
-        for x, y in words.arrows.values()
-    ]
-    heads = [
-        {
-            "x": x * 1.08,
-            "y": y * 1.08,
-            "text": label(persona, 20),
-            "showarrow": False,
-            "font": {"color": "var(--soft)"},
-            "xanchor": "left" if x > 0 else "right",
-            "yanchor": "bottom" if y > 0 else "top",
-        }
-        for persona, (x, y) in words.arrows.items()
-    ]
-    first, second = words.explained
-    return figure(
-        "word-map",
-        f"Map of {len(words.points)} slogans by the personas that like them",
-        traces,
-        {
-            "xaxis": {
-                "title": {"text": f"first component, {first:.0%} of variance"},
-                "showline": False,
-                "showgrid": True,
-                "nticks": 6,
-            },
-            "yaxis": {
-                "title": {"text": f"second, {second:.0%}"},
-                "scaleanchor": "x",
-                "nticks": 6,
-            },
-            "margin": {"l": 60, "r": 24, "t": 8, "b": 44},
-            "annotations": [*arrows, *heads],
-            "hovermode": "closest",
-        },
-    )
-
-
-def drift(words: Words, style: Mapping[str, Style]) -> list[Spec]:
-    """How far words wandered from the first ones, and how far apart those of a step are."""
-    panels = []
-    if words.drift and any(len(path) > 1 for path in words.drift.values()):
-        paths = [_path(name, each) for name, each in words.drift.items()]
-        panels.append(
-            _small(
-                "drift",
-                "Drift",
-                "distance from a retailer's own first words, in similarity",
-                paths,
-                {path.name: style.get(path.name, Style()) for path in paths},
-            )
-        )
-    if len(words.spread) > 1:
-        path = _path("all", words.spread)
-        panels.append(
-            _small(
-                "spread",
-                "Spread",
-                "mean distance of a step's words from their centre",
-                [path],
-                {"all": Style(COLOURS[0])},
-            )
         )
     return panels
 
@@ -284,79 +192,11 @@ def cost(
         traces,
         {
             "xaxis": {"title": {"text": "US dollars per seat and episode"}, "nticks": 6},
-            "yaxis": {"title": {"text": "mean score"}, "tickformat": "~s"},
+            "yaxis": {
+                "title": {"text": "mean score"},
+                "tickformat": tick_format(score for _, _, score, _ in points),
+            },
             "margin": {"l": 60, "r": 96, "t": 8, "b": 44},
             "hovermode": "closest",
         },
     )
-
-
-def _small(
-    identity: str, title: str, note: str, paths: Sequence[Path], style: Mapping[str, Style]
-) -> Spec:
-    steps = max(len(path.mean) for path in paths)
-    traces = [
-        trace
-        for path in paths
-        for trace in _band(path, label(path.name), style[path.name], "%{y:.3f}")
-    ]
-    panel = figure(
-        identity,
-        f"{title} per step",
-        traces,
-        {
-            "xaxis": steps_axis(steps, 1) | {"title": {"text": "step"}},
-            "yaxis": {"nticks": 5, "rangemode": "tozero"},
-            "margin": {"l": 44, "r": 8, "t": 6, "b": 36},
-            "hovermode": "closest",
-        },
-    )
-    legend = [legend_of(style[path.name], path.name) for path in paths]
-    return panel | {"title": title, "note": note, "legend": legend}
-
-
-def _band(path: Path, name: str, style: Style, hover: str) -> list[Spec]:
-    """The line of a mean and the interval about it."""
-    steps = list(range(1, len(path.mean) + 1))
-    line = {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": name,
-        "x": steps,
-        "y": list(path.mean),
-        "line": {"color": style.variable, "width": 2, "dash": style.dash},
-        "marker": {"size": 5, "symbol": style.symbol},
-        "hovertemplate": hover,
-    }
-    known = [
-        (step, low, high)
-        for step, low, high in zip(steps, path.low, path.high, strict=True)
-        if low is not None and high is not None
-    ]
-    if len(known) < 2:
-        return [line]
-    around = {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [step for step, _, _ in (*known, *known[::-1])],
-        "y": [*(high for _, _, high in known), *(low for _, low, _ in known[::-1])],
-        "fill": "toself",
-        "fillcolor": f"{style.variable} {_BAND}",
-        "line": {"width": 0},
-        "hoverinfo": "skip",
-    }
-    return [around, line]
-
-
-def _path(name: str, each: Sequence[Estimate]) -> Path:
-    return Path(
-        name,
-        tuple(one.value for one in each),
-        tuple(one.low for one in each),
-        tuple(one.high for one in each),
-    )
-
-
-def _when(steps: tuple[int, int]) -> str:
-    first, last = steps
-    return f"step {first}" if first == last else f"steps {first} to {last}"

@@ -17,7 +17,7 @@ from market.study.estimands.games import ALIKE
 from market.study.report.estimates import Table
 from market.study.report.invasions import Invasion, invasions
 from market.study.report.paths import Path, capital, indices, names
-from market.study.report.sections import others, sections
+from market.study.report.sections import effects_lead, others, sections
 from market.study.report.standings import Market, Standings, market_of, standings
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class TournamentView:
         sections: Tables of estimates by the section that they belong to, of the market in detail
             where there are several designs.
         others: Those of other markets and designs.
+        effects: What the tables of effects hold, by the design.
         invasions: Matrices of one among many.
         market: The market and design of which paths, indices and an episode are shown.
         capital: Net worth per retailer.
@@ -60,6 +61,7 @@ class TournamentView:
     standings: tuple[Standings, ...]
     sections: Mapping[str, Sequence[Table]]
     others: Mapping[str, Sequence[Table]] = field(default_factory=dict)
+    effects: str = ""
     invasions: tuple[Invasion, ...] = ()
     market: Market = ("", "")
     capital: tuple[Path, ...] = ()
@@ -83,6 +85,7 @@ def gather(run: Run, found: Findings) -> TournamentView:
     """
     episodes = run.episodes
     market = _detailed(found)
+    shown = sections(found, market)
     return TournamentView(
         name=found.name,
         environment=found.environment,
@@ -93,8 +96,9 @@ def gather(run: Run, found: Findings) -> TournamentView:
         seeds=int(episodes["seed"].nunique()),
         rosters=int(episodes["roster"].nunique()),
         standings=tuple(standings(run, found)),
-        sections=sections(found, market),
+        sections=shown,
         others=others(found, market),
+        effects=effects_lead(shown["effects"], found.reference or ""),
         invasions=tuple(invasions(found.of("invasion"))),
         market=market,
         capital=tuple(capital(run, market)),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from market import registry
 from market.study import text
 from market.study.pages import Section
-from market.study.report import figures, study_figures
+from market.study.report import figures, study_figures, word_figures
 from market.study.report.board import inaction_table, leaderboard, metrics, tiles
 from market.study.report.decisions import Browser, Gathered, browser
 from market.study.report.drawing import Style
@@ -67,6 +67,7 @@ class Material:
         settled: Luck, regret and the value of words; None where the environment has none.
         browser: Every decision; None where none can be shown.
         own: Sections of the environment's own.
+        retailers: The retailer in each seat of the episode.
         models: Retailers that language models play.
     """
 
@@ -76,6 +77,7 @@ class Material:
     settled: Settled | None = None
     browser: Browser | None = None
     own: tuple[Section, ...] = ()
+    retailers: Mapping[str, str] = field(default_factory=dict)
     models: tuple[str, ...] = ()
 
 
@@ -131,10 +133,11 @@ def material(
     return Material(
         run=view,
         many=many,
-        words=_words(run),
+        words=_words(run, seats=many is None),
         settled=settled(run, journals, counterfactuals, told),
         browser=browser(journals, gathered=gathered),
         own=_own(run, shown),
+        retailers=run.seatings[shown].names,
         models=_models(run),
     )
 
@@ -142,15 +145,16 @@ def material(
 def render(made: Material) -> str:
     """The page as HTML text, encodable as UTF-8 whatever the material holds."""
     run, many = made.run, made.many
-    lines = leaderboard(run)
     look = _looks(made)
-    capital = figures.capital(run)
-    panels, prices = figures.index_panels(run), figures.price_panels(run)
+    seats = figures.like_retailers(run, made.retailers, look) if many else figures.styles(run)
+    lines = leaderboard(run, seats)
+    capital = figures.capital(run, seats)
+    panels, prices = figures.index_panels(run), figures.price_panels(run, seats)
     mean_capital = study_figures.capital(many.capital, look) if many else None
     mean_panels = study_figures.index_panels(many.indices) if many else []
     frontier = study_figures.cost(many.points, look) if many else None
-    word_map = study_figures.word_map(made.words, look) if made.words else None
-    drifts = study_figures.drift(made.words, look) if made.words else []
+    word_map = word_figures.word_map(made.words, look) if made.words else None
+    drifts = word_figures.drift(made.words, look) if made.words else []
     drawn = [mean_capital, *mean_panels, frontier, capital, *panels, *prices, word_map, *drifts]
     drawn += [spec for section in made.own for spec in section.figures]
     spoken = voices(run, lines)
@@ -254,24 +258,31 @@ def _models(run: Run) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _words(run: Run) -> Words | None:
-    """The map of what was said in finished episodes; None where the environment has no slogans."""
+def _words(run: Run, seats: bool) -> Words | None:
+    """The map of what was said in finished episodes; None where the environment has no slogans.
+
+    It is one of retailers, or of seats as the page of one episode is.
+    """
     if not {"slogans", "similarities"} <= set(run.tables):
         return None
     slogans = run.table("slogans", ["episode", "seed", "step", "turn", "seat", "slogan"])
     if not (slogans["slogan"] != "").any():
         return None
-    return words(slogans, run.table("similarities"), names(run))
+    who = names(run)
+    if seats:
+        who = who.assign(retailer=who["seat"])
+    return words(slogans, run.table("similarities"), who)
 
 
 def _looks(made: Material) -> dict[str, Style]:
-    """A look for each retailer: models first, then as they are ranked."""
+    """A look for each retailer: models first, then as they are ranked; of one episode, seats."""
+    if made.many is None:
+        return figures.styles(made.run)
     named: list[str] = []
-    if made.many:
-        for board in made.many.standings:
-            named += [line.name for line in board.lines]
-        named += [path.name for path in made.many.capital]
-        named += [name for name, *_ in made.many.points]
+    for board in made.many.standings:
+        named += [line.name for line in board.lines]
+    named += [path.name for path in made.many.capital]
+    named += [name for name, *_ in made.many.points]
     if made.words:
         named += [point.name for point in made.words.points]
         named += list(made.words.drift or ())

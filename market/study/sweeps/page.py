@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from market.study.report.drawing import COLOURS, DASHES, SYMBOLS, Spec, label
+from market.study.report.bands import cut_note, path_of, within
+from market.study.report.drawing import COLOURS, DASHES, SYMBOLS, Spec, label, tick_format
 from market.study.report.estimates import Scale
 from market.study.report.shell import page
+from market.study.report.study_figures import POSSIBLE
 from market.study.statistics.estimates import FEW_BLOCKS, Estimate
 from market.study.sweeps import outcomes
 from market.study.sweeps.contrasts import Told, blocks_of, estimate_of
@@ -140,16 +142,22 @@ def _panel(number: int, outcome: str, key: str, lines: Mapping[str, Line], prima
         for line in lines.values()
         for value, _ in line
     )
+    possible = POSSIBLE.get(outcome.removeprefix(f"{outcomes.MARKET}."), (None, None))
+    cut: set[float] = set()
+    drawn: list[float | None] = []
     traces = []
     for at, (name, line) in enumerate(islice(lines.items(), MOST_LINES)):
         line = sorted(line, key=lambda point: point[0]) if numeric else line
         known = [(value, each) for value, each in line if each.value is not None]
+        path, ends = within(path_of(name, [each for _, each in known]), possible)
+        cut |= ends
         widths = [
-            (each.high - each.value, each.value - each.low)
-            if each.low is not None and each.high is not None and each.value is not None
+            (high - mean, mean - low)
+            if mean is not None and low is not None and high is not None
             else (0.0, 0.0)
-            for _, each in known
+            for mean, low, high in zip(path.mean, path.low, path.high, strict=True)
         ]
+        drawn += [*path.mean, *path.low, *path.high]
         traces.append(
             {
                 "type": "scatter",
@@ -167,7 +175,7 @@ def _panel(number: int, outcome: str, key: str, lines: Mapping[str, Line], prima
                 },
                 "line": {"color": f"var(--{COLOURS[at]})", "width": 2, "dash": DASHES[at % 4]},
                 "marker": {"size": 6, "symbol": SYMBOLS[at % 4]},
-                "hovertemplate": "%{x}: %{y:,.4~g}",
+                "hovertemplate": "%{x}: %{y:,.4~r}",
             }
         )
     axis: dict[str, Any] = {"title": {"text": label(key.rpartition(".")[2])}, "nticks": 6}
@@ -179,13 +187,14 @@ def _panel(number: int, outcome: str, key: str, lines: Mapping[str, Line], prima
         "data": traces,
         "layout": {
             "xaxis": axis,
-            "yaxis": {"nticks": 5, "tickformat": ".3~s"},
+            "yaxis": {"nticks": 5, "tickformat": tick_format(drawn)},
             "margin": {"l": 52, "r": 10, "t": 6, "b": 40},
             "hovermode": "closest",
         },
         "title": outcome,
         "note": f"by {key}{', primary' if primary else ''}"
-        + (f", {MOST_LINES} of {len(lines)} lines" if len(lines) > MOST_LINES else ""),
+        + (f", {MOST_LINES} of {len(lines)} lines" if len(lines) > MOST_LINES else "")
+        + cut_note(cut),
         "legend": [
             {"colour": COLOURS[at], "dash": DASHES[at % 4], "text": name}
             for at, name in enumerate(islice(lines, MOST_LINES))

@@ -12,8 +12,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from market.study.report import write_report
+from market.study.sweeps.concluding import conclude
 from market.tables import write_tables
 from tests.market.study.report import hostile
+from tests.market.study.sweeps.swept import study, written
 from tests.market.vending.recorded import record
 
 OPEN_ALL = "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
@@ -164,6 +166,22 @@ def test_it_fits_every_screen_in_every_theme(
     assert (_light(paper), _light(ink)) == ((True, False) if scheme == "light" else (False, True))
     assert _light(axis) == (scheme == "dark") or scheme == "light"
     assert seen.complaints == []
+    context.close()
+
+
+def test_the_page_of_a_study_fits_a_phone(chromium: Browser, tmp_path: Path) -> None:
+    swept = written(
+        tmp_path,
+        study("study.published={profit: {value: 12.5, note: From a table of theirs.}}"),
+        lambda cell, seed, seat: {"score": 10.0 * seed, "profit": 10.0 * seed},
+        lambda cell, seed, seat: {"market.gini_net_worth": 0.5},
+    )
+    conclude(swept, tmp_path)
+    context = chromium.new_context(viewport=PHONE, offline=True, is_mobile=True)
+    page = context.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    page.locator("[data-figure] .main-svg").first.wait_for(state="visible")
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
     context.close()
 
 

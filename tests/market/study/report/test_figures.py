@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import pytest
 
 from market.study.report import figures
+from market.study.report.drawing import Style, tick_format
 from market.study.report.run_view import ItemView, OfferView, RetailerView, RunView
 from tests.market.study.report.fabricated import MODELS, STEPS, run
 
@@ -47,6 +48,29 @@ def test_language_models_have_colours_of_their_own_and_scripts_have_none():
     coloured = {seat: look.colour for seat, look in style.items() if look.colour}
     assert coloured.keys() == MODELS.keys()
     assert len(set(coloured.values())) == len(MODELS)
+
+
+def test_a_seat_is_coloured_like_its_retailer_and_copies_differ_in_dash_and_symbol():
+    retailers = tuple(RetailerView(f"a-{i}", "p", None, -i) for i in range(3))
+    view = RunView("t", "arena", 1, 1, (*retailers, RetailerView("b", "p", None, -9)))
+    given = {"a": Style("c4"), "b": Style("c2", "dash", "square")}
+    style = figures.like_retailers(view, dict.fromkeys(("a-0", "a-1", "a-2"), "a"), given)
+    assert [look.colour for look in style.values()] == ["c4", "c4", "c4", "c2"]
+    assert style["b"] == given["b"]
+    assert len({(look.dash, look.symbol) for look in list(style.values())[:3]}) == 3
+
+
+def test_those_who_are_not_highlighted_stay_grey():
+    seats = dict.fromkeys(figures.styles(run()), "script")
+    style = figures.like_retailers(run(), seats, {"script": Style("c5")})
+    assert {seat for seat, look in style.items() if look.colour} == MODELS.keys()
+
+
+@pytest.mark.parametrize(
+    ("values", "form"), [((0.2, -0.3), "~g"), ((250, None), "~g"), ((-1_200, 3), "~s"), ((), "~g")]
+)
+def test_an_axis_has_short_figures_from_a_thousand_on_only(values, form):
+    assert tick_format(values) == form
 
 
 def test_without_language_models_the_best_are_highlighted():

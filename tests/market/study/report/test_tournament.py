@@ -10,6 +10,7 @@ import pytest
 from market.study.recording import load
 from market.study.report.tournament import TournamentView, gather
 from market.study.report.writing import material, render
+from market.tables import write_tables
 from tests.market.study.purse import paid, pool, tournament
 from tests.market.study.report import hostile
 
@@ -84,6 +85,76 @@ def test_sections_have_what_the_design_allows_and_notes_the_rest(purse) -> None:
     associations = purse.sections["associations"]
     assert {table.title for table in associations} == {"within episodes", "between retailers"}
     assert purse.others["associations"]
+
+
+@pytest.mark.parametrize(
+    ("design", "told", "not_told"),
+    [
+        ("leave-one-out", "where its seat is empty", "in its place"),
+        ({"design": "replacement", "reference": "ref"}, "gains over ref in its place", "is empty"),
+    ],
+)
+def test_the_lead_of_effects_tells_of_the_design_that_was_played(
+    tmp_path: Path, design: object, told: str, not_told: str
+) -> None:
+    folder = tournament(tmp_path / "t", ["all", design], pool(ref=10, low=1, high=30), seeds=2)
+    run = load(folder)
+    lead = gather(run, run.findings()).effects
+    assert told in lead
+    assert not_told not in lead
+
+
+def test_a_design_without_effects_has_no_lead_for_them(purse) -> None:
+    assert purse.effects == ""
+
+
+def test_the_leaderboard_says_what_it_is_over_and_that_others_are_over_more(tmp_path: Path) -> None:
+    folder = tournament(tmp_path / "t", ["all", "leave-one-out"], pool(a=1, b=2, c=3), seeds=2)
+    write_tables(folder)
+    shown = words(folder)
+    assert "over the 2 valid episodes of the design all ; seeds are the blocks" in shown
+    assert "summary.json have other means" in shown
+    assert "whatever the design; 8 were finished." in shown
+
+
+def test_one_design_of_which_all_is_valid_has_one_mean_only(tmp_path: Path) -> None:
+    folder = tournament(tmp_path / "t", ["all"], pool(a=1, b=2), seeds=2)
+    write_tables(folder)
+    shown = words(folder)
+    assert "over the 2 valid episodes of the design all" in shown
+    assert "have other means" not in shown
+
+
+def test_what_is_named_in_notes_is_set_as_code_and_shows_no_backtick(attacked: Path) -> None:
+    html = render(material(attacked))
+    notes = html.partition("What this run cannot say")[2].partition("</ul>")[0]
+    assert "add the design <code>replacement</code>" in notes
+    assert "`" not in notes
+
+
+def test_seats_of_the_example_have_the_colour_of_their_retailer(attacked: Path) -> None:
+    html = render(material(attacked))
+    coloured = {
+        name: colour
+        for colour, name in re.findall(
+            r'<i class="swatch (c\d) \w*" aria-hidden="true"></i><bdi class="seat">([^<]+)</bdi>',
+            html.partition('<section id="standings">')[2].partition("</section>")[0],
+        )
+    }
+    example = re.findall(
+        r'<i class="swatch (\w+) \w*" aria-hidden="true"></i><bdi class="seat">([^<]+)</bdi>',
+        html.partition('<section id="leaderboard">')[2].partition("</section>")[0],
+    )
+    seen = {name: colour for colour, name in example if colour != "quiet"}
+    assert coloured.keys() == {"markup", "undercutter", "gpt"}
+    assert seen == {"gpt": coloured["gpt"]}
+
+
+def test_the_words_of_one_episode_are_those_of_its_seats(tmp_path: Path) -> None:
+    one = hostile.tournament(tmp_path / "one", tournament={"rosters": ["all"], "seeds": 1})
+    said = material(one).words
+    assert said is not None
+    assert {point.name for point in said.points} == {"markup-1", "markup-2", "undercutter", "gpt"}
 
 
 def test_costs_are_shown_once_something_cost_or_is_unknown(tmp_path: Path) -> None:
