@@ -66,20 +66,27 @@ def _told(each: Swapped) -> list[str]:
         return [f"{head}. {each.note}"]
     own = each.step_standings[each.seat]
     figures = ", ".join(
-        f"{name} {after:,} instead of {before:,}" for name, (before, after) in own.items()
+        f"{name} {_figure(after)} instead of {_figure(before)}"
+        for name, (before, after) in own.items()
     )
     before, after = each.scores[each.seat]
+    scored = f"{_figure(after)} instead of {_figure(before)} ({_figure(each.gain, '+')})"
     lines = [
         f"{head}; the first difference is at step {first.step}, turn {first.turn} ({first.kind} "
         f"of {first.seat}).",
         f"  after step {first.step}: {figures}",
-        f"  whole episode: score {after:,} instead of {before:,} ({each.gain:+,})",
+        f"  whole episode: score {scored}",
         f"  refused lines: {each.refusals[1]:,} instead of {each.refusals[0]:,}{_reasons(each)}",
     ]
     if each.unrecorded:
         seats = ", ".join(f"{seat} {count}" for seat, count in each.unrecorded.items())
         lines.append(f"  asked without a recorded answer, so nothing was done: {seats}")
     return [*lines, f"  {each.note}"]
+
+
+def _figure(value: float, sign: str = "") -> str:
+    """A figure to the hundredth: what is below it is noise of sums."""
+    return f"{round(value, 2):{sign},}"
 
 
 def _reasons(each: Swapped) -> str:

@@ -8,6 +8,8 @@ imported when used, so that a retailer's process loads one policy and not all of
 from __future__ import annotations
 
 import importlib
+import inspect
+import signal
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -76,6 +78,10 @@ class EnvironmentKind:
     facts: bool = True
 
 
+#: What a process exits with that was asked to end, here and on Ray: no mistake of a module.
+_TERMINATED = (signal.SIGTERM, 128 + signal.SIGTERM)
+
+
 class UnknownNameError(LookupError):
     """A name that nothing answers to; the message lists what there is."""
 
@@ -90,14 +96,19 @@ def load(path: str) -> Any:
     module_name, _, attribute = path.partition(":")
     try:
         module = importlib.import_module(module_name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        if isinstance(error, SystemExit) and error.code in _TERMINATED:
+            raise
         missing = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
         if missing is not None and module_name.startswith(missing):
-            raise UnknownNameError(f"there is no module `{module_name}`") from error
+            raise UnknownNameError(
+                f"there is no module `{module_name}` in the folder in which the command runs "
+                f"({Path.cwd()}), nor among what is installed"
+            ) from error
         if module_name.partition(".")[0] == __name__.partition(".")[0]:
             raise
         raise UnknownNameError(
-            f"module `{module_name}` cannot be imported: {_told(error)}"
+            f"module `{module_name}` cannot be imported: {told(error)}"
         ) from error
     try:
         return getattr(module, attribute)
@@ -105,14 +116,33 @@ def load(path: str) -> Any:
         raise UnknownNameError(f"module `{module_name}` has no `{attribute}`") from error
 
 
-def _told(error: Exception) -> str:
-    """An error, and the line of the user's that it came from; a syntax error names its own."""
+def told(error: BaseException, within: type | None = None) -> str:
+    """An error, and the line of the user's that it came from; a syntax error names its own.
+
+    Args:
+        error: What was raised.
+        within: The class in whose file to look for the line: that of its `class` where no line of
+            the file was under way.
+    """
     what = f"{type(error).__name__}: {error}"
     frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame for frame in frames if not frame.filename.startswith("<")]
+    lines = [(frame.filename, frame.lineno) for frame in frames if frame.filename[:1] != "<"]
+    if within is not None:
+        lines = _lines_within(within, lines)
     if isinstance(error, SyntaxError) or not lines:
         return what
-    return f"{what} ({Path(lines[-1].filename).name}, line {lines[-1].lineno})"
+    file, line = lines[-1]
+    return f"{what} ({Path(file).name}, line {line})"
+
+
+def _lines_within(
+    within: type, lines: list[tuple[str, int | None]]
+) -> list[tuple[str, int | None]]:
+    try:
+        file, (_, first) = inspect.getfile(within), inspect.getsourcelines(within)
+    except (OSError, TypeError):  # made where no source is kept
+        return []
+    return [line for line in lines if line[0] == file] or [(file, first)]
 
 
 def environment_kind(name: str) -> EnvironmentKind:

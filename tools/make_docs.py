@@ -114,7 +114,8 @@ refused in one sentence before anything starts.
 - YAML is read as its core schema 1.2: `no` is a word, `1e-3` a number, and no key may be given
   twice.
 - A key that would hold a secret, such as `api_key`, is refused anywhere: a configuration is copied
-  into every result. Name the environment variable that holds it in `api_key_env`.
+  into every result. Name the environment variable that holds it in `api_key_env`. An `api_base`
+  holds scheme, host and path, and for the same reason neither user, password nor parameters.
 
 Fields whose description begins with *Operational* say where and how fast an episode runs. They,
 and the options `api_base`, `api_key_env` and `stream` of language models, are no part of the

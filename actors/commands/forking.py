@@ -7,13 +7,23 @@ from typing import Annotated
 
 import typer
 
-from actors.commands.telling import Options, Overrides, journals_of, refuse_unusable, told
+from actors.commands.telling import (
+    Options,
+    Overrides,
+    journals_of,
+    refuse_unusable,
+    target_of,
+    told,
+)
+
+#: What there is of each arm where a fork was begun.
+BEGUN = "*/episodes"
 
 
 def fork(
     target: Annotated[str, typer.Argument(metavar="DIR", help="Results of a run, or their URL.")],
     step: Annotated[int, typer.Option(min=1, help="The first step that is played live.")],
-    out: Annotated[Path, typer.Option(help="New folder for the results.")],
+    where: Annotated[str, typer.Option("--out", help="New folder for the results.")],
     seeds: Annotated[int, typer.Option(min=1, help="Repetitions, each with other luck.")] = 10,
     episode: Annotated[
         str | None, typer.Option(help="The episode, where the run has several.")
@@ -30,10 +40,10 @@ def fork(
 ) -> None:
     """Go on live from a step of a recorded episode, several times."""
     with told():
-        if not resume:
-            refuse_unusable(out)
+        out = _folder(where, resume)
 
         from actors import forking
+        from actors.errors import UserError
         from actors.progress.audience import audience
         from actors.progress.earlier import earlier
         from actors.run import write_json
@@ -42,6 +52,8 @@ def fork(
         from market.study.interventions import fork as forks
 
         change = None
+        if options and swap is None:
+            raise UserError("--option belongs to --swap; add it, or leave it out.")
         if swap is not None:
             seat, policy = read_swap(swap)
             change = forks.Swap(seat, policy, read_options(options or []))
@@ -71,3 +83,18 @@ def fork(
         write_json(out / "outlook.json", {"step": step, "swap": swap, "seats": rows})
         typer.echo(forking.as_text(found), nl=False)
         typer.echo(f"Results are in {out}.")
+
+
+def _folder(where: str, resume: bool) -> Path:
+    """The folder to play in; raises `UserError` where it cannot be played or gone on there."""
+    from actors.errors import UserError
+    from market.storage.mirror import is_url
+
+    if is_url(target_of(where, where)):
+        raise UserError(f"{where} is a URL; a fork needs a folder, so name one with --out.")
+    out = Path(where)
+    if not resume:
+        refuse_unusable(out, BEGUN)
+    elif not any(out.glob(BEGUN)):
+        raise UserError(f"{out} holds no fork to resume; leave out --resume.")
+    return out

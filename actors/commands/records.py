@@ -106,6 +106,8 @@ def report(
 
         left_out: Mapping[str, str] = {}
         with remade(target) as folder, relaxed():
+            if counterfactuals:
+                _refuse_unsettled(folder, target)
             if (folder / "study.json").exists():
                 from actors.studies.sweep import retell
 
@@ -123,6 +125,25 @@ def report(
             typer.echo(f"Left out: {why.replace(str(folder), target)}", err=True)
         if left_out:
             raise typer.Exit(1)
+
+
+def _refuse_unsettled(folder: Path, target: str) -> None:
+    """Raise `UserError` where luck, regret and the value of words are not computed."""
+    from actors.errors import UserError
+    from market.study.recording import load
+    from market.study.report.counterfactuals import ENVIRONMENT
+
+    if (folder / "study.json").exists():
+        raise UserError(
+            f"{target} is a study, for which --counterfactuals computes nothing; leave it out."
+        )
+    journals_of(folder)
+    run = load(folder)
+    if run.kind.name != ENVIRONMENT or run.config.get("rules", {}).get("retail") == "induced":
+        raise UserError(
+            f"{target} is no run of `{ENVIRONMENT}` in which buyers choose, and only there "
+            "--counterfactuals computes anything; leave it out."
+        )
 
 
 def _exported(folder: Path, form: Form) -> list[Path]:
@@ -147,11 +168,13 @@ def package(
         from actors.errors import UserError
         from actors.targets import read
         from market.study import exporting
-        from market.study.replication import pack
+        from market.study.replication import damaged, pack
 
         file = out or Path(f"{Path(target).name}-replication.zip")
-        if file.suffix != ".zip" or not file.absolute().parent.is_dir():
+        if file.suffix != ".zip" or file.is_dir():
             raise UserError(f"{file} is no file to write; name one that ends in .zip with --out.")
+        if not file.absolute().parent.is_dir():
+            raise UserError(f"There is no folder {file.parent}; make it, or name another file.")
         with read(target) as folder:
             if not (folder / "study.json").exists():
                 journals_of(folder)
@@ -160,6 +183,10 @@ def package(
                     f"{target} holds no config.json, without which nobody can play it again; "
                     "name the folder that `market run` or `market study` wrote."
                 )
+            if found := damaged(folder):
+                for why in found:
+                    typer.echo(f"Not packed: {why.replace(str(folder), target)}.", err=True)
+                raise typer.Exit(1)
             exporting.write(exporting.tables(folder), folder, "csv")
             digests = pack(folder, file, replies=not without_replies)
         typer.echo(f"Wrote {file} with {len(digests)} files; its README.md says how to verify it.")

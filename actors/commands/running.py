@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from actors.commands.telling import Overrides, refuse_unusable, told
+from actors.commands.telling import (
+    Overrides,
+    refuse_unusable,
+    resuming,
+    target_of,
+    told,
+    warn_of_unasked,
+)
+
+#: What there is where a run was begun; who was killed at once left nothing but a lock.
+BEGUN = ("episodes", "config.json.lock")
 
 
 def run(
@@ -33,6 +43,8 @@ def run(
         checked = load(config, overrides or (), seed)
         if address is not None:
             checked = checked.model_copy(update={"address": address})
+        target = target_of(out, f"runs/{checked.name}-{checked.seed}")
+        warn_of_unasked(checked)
         if dry_run:
             from actors.estimate import preview
 
@@ -40,9 +52,8 @@ def run(
             return
         from market.storage.mirror import is_url
 
-        target = out or f"runs/{checked.name}-{checked.seed}"
         if not resume and not is_url(target):
-            refuse_unusable(Path(target))
+            refuse_unusable(Path(target), *BEGUN)
 
         from actors.origins import moved
         from actors.progress.audience import audience
@@ -62,8 +73,7 @@ def run(
         for failure in outcome.failed:
             typer.echo(" ".join(failure.replace(str(folder), target).split()), err=True)
         if outcome.owed is not None:
-            hint = f"Resume with: market run {config} --out {target} --resume"
-            typer.echo(f"{outcome.owed.rstrip('.')}. {hint}", err=True)
+            typer.echo(f"{outcome.owed.rstrip('.')}. {resuming('run', target)}", err=True)
             raise typer.Exit(3)
         if outcome.summary is not None:
             typer.echo(f"Results are in {target}.")

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from actors.commands.telling import Overrides, refuse_unusable, told
+from actors.commands.telling import (
+    Overrides,
+    refuse_unusable,
+    resuming,
+    target_of,
+    told,
+    warn_of_unasked,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +60,8 @@ def study(
         checked = load(config, overrides or (), seed)
         if address is not None:
             checked = checked.model_copy(update={"address": address})
+        target = target_of(out, f"runs/{checked.name}")
+        warn_of_unasked(checked)
         if dry_run:
             from actors.studies.registering import planned
             from actors.studies.text import preview
@@ -66,10 +75,9 @@ def study(
             return
         from market.storage.mirror import is_url
 
-        target = out or f"runs/{checked.name}"
         resume = resume or extend
         if not resume and not is_url(target):
-            refuse_unusable(Path(target))
+            refuse_unusable(Path(target), "parts")
 
         from actors.studies.sweep import conclude
         from actors.targets import written
@@ -84,8 +92,7 @@ def study(
             show(swept.sweep, conclusion)
             typer.echo(f"Results are in {target}.")
         if swept.owed is not None:
-            hint = f"Resume with: market study {config} --out {target} --resume"
-            typer.echo(f"{swept.owed.rstrip('.')}. {hint}", err=True)
+            typer.echo(f"{swept.owed.rstrip('.')}. {resuming('study', target)}", err=True)
             raise typer.Exit(3)
         if swept.failures:
             raise typer.Exit(1)

@@ -10,13 +10,17 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from types import FrameType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from market.config import Config
 
 #: Errors that are told and not traced, by the module that defines them. A module that was never
 #: loaded has raised nothing, so none is imported for this.
@@ -119,25 +123,70 @@ def _of_file(error: OSError) -> str:
     return f"{error.filename or 'A file'}: {error.strerror}; mend that, or name another."
 
 
-def refuse_unusable(folder: Path) -> None:
-    """Raise `UserError` unless a folder can take new results."""
+def target_of(out: str | None, otherwise: str) -> str:
+    """Where results go; raises `UserError` where that is said to be nowhere."""
+    from actors.errors import UserError
+
+    if out is not None and not out.strip():
+        raise UserError("--out is empty; name a folder.")
+    return otherwise if out is None else out
+
+
+def resuming(command: str, target: str) -> str:
+    """How to go on, in a sentence.
+
+    What a folder says that it was played with is asked for, and not the file that the user named:
+    options of the command line may have made another run of that, at another address.
+    """
+    from market.storage.mirror import is_url
+
+    if is_url(target):
+        return "Say the same with --resume to go on."
+    config, out = quote(f"{target}/config.json"), quote(target)
+    return (
+        f"Resume with: market {command} {config} --out {out} --resume (add by --set what is to "
+        "change, such as a budget)"
+    )
+
+
+def warn_of_unasked(config: Config) -> None:
+    """Tell of caps and prices for models that no retailer asks."""
+    if config.caps or config.prices:
+        from market.config.asked import unasked
+
+        for sentence in unasked(config):
+            typer.echo(sentence, err=True)
+
+
+def refuse_unusable(folder: Path, *begun: str) -> None:
+    """Raise `UserError` unless a folder can take new results.
+
+    Args:
+        folder: The folder.
+        begun: Patterns of what is in it where --resume can go on.
+    """
     from actors.errors import UserError
 
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not existing.is_dir():
         raise UserError(f"{existing} is no folder; name another one with --out.")
     if existing == folder and any(folder.iterdir()):
-        raise UserError(
-            f"{folder} is not empty; name a new folder with --out, or go on with it by --resume."
-        )
+        more = ", or go on with it by --resume" if _holds(folder, begun) else ""
+        raise UserError(f"{folder} is not empty; name a new folder with --out{more}.")
     if not os.access(existing, os.W_OK | os.X_OK):
         raise UserError(f"{existing} cannot be written to; name another folder with --out.")
+
+
+def _holds(folder: Path, patterns: Sequence[str]) -> bool:
+    return any(path for pattern in patterns for path in folder.glob(pattern))
 
 
 def journals_of(folder: Path) -> list[Path]:
     """The journals of a run; raises `UserError` where there is none."""
     from actors.errors import UserError
 
+    if folder.is_file():
+        raise UserError(f"{folder} is a file; name the folder of a run.")
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder}; name that of a run.")
     journals = sorted(folder.glob("episodes/*/journal.jsonl"))

@@ -57,7 +57,8 @@ def taken_up(config: Config, out: Path, resume: bool, extend: bool) -> Sweep:
     """
     whole = planned(config, out if resume else None, extend)
     if resume and not (out / "parts").exists():
-        raise UserError(f"{out} holds no study to resume; leave out --resume.")
+        what, option = ("extend", "--extend") if extend else ("resume", "--resume")
+        raise UserError(f"{out} holds no study to {what}; leave out {option}.")
     refuse_unset(ends(whole))
     return whole
 
@@ -118,10 +119,19 @@ def _register(whole: Sweep, out: Path, storage: Storage) -> None:
                 hint += "; --extend adds seeds and repetitions, and notes it in the results"
             raise ConfigChangedError(path, keys, hint)
     # First what the plan says: an extension that was interrupted is taken up by the same command.
-    if extended or not storage.exists(out / CONFIG):
+    # What is operational may be other than it was: whoever goes on by the file asks where this did.
+    if extended or not begun or _configured(out / CONFIG) != resolved(whole.config):
         write_json(out / CONFIG, resolved(whole.config), storage)
     if extended or not begun:
         write_json(path, described(whole), storage)
+
+
+def _configured(path: Path) -> object:
+    """What a file holds; None where it cannot be read, and is to be written anew."""
+    try:
+        return documents.read(path)
+    except ConfigError:
+        return None
 
 
 def _bound(path: Path) -> tuple[Header, tuple[Amendment, ...]]:

@@ -12,6 +12,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic_core import ErrorDetails
 
 from market.config.documents import ConfigError
+from market.config.model import PATTERNS
 from market.config.sources import Layer, suggestion
 
 #: Where a value stands: names of mappings, positions in lists.
@@ -75,7 +76,7 @@ def invalid(
             first += tuple(named[1].split("."))
             what = what[named.end() :]
         return complaint(sources, key + first, what)
-    wanted = dict.fromkeys(_NOISE.sub("", each["msg"]) for each in same)
+    wanted = dict.fromkeys(map(_wanted, same))
     return complaint(sources, key + first, f"{', or '.join(wanted)}, not {shown(detail['input'])}")
 
 
@@ -97,6 +98,11 @@ def shown(value: Any) -> str:
     """A value as it stands in a file, bounded."""
     text = json.dumps(value, ensure_ascii=True, default=str)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _wanted(detail: ErrorDetails) -> str:
+    pattern = detail.get("ctx", {}).get("pattern")
+    return f"should {PATTERNS[pattern]}" if pattern in PATTERNS else _NOISE.sub("", detail["msg"])
 
 
 def _says(source: Layer, key: Key) -> bool:

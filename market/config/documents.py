@@ -8,6 +8,7 @@ none (`.nan`) are mistakes. What `write` writes, `parse` reads as the same data.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Hashable
 from pathlib import Path
@@ -16,6 +17,16 @@ from typing import Any
 import yaml
 
 from market import canonical
+
+#: What mends what the parser of YAML only names.
+_MENDED = {
+    r"found character '\t' that cannot start any token": (
+        "a tab stands where spaces must; indent with spaces"
+    ),
+    "but found another document": (
+        "a second document begins after `---`; leave one document in the file"
+    ),
+}
 
 _TWICE = "the key `{}` is given twice; keep one of them"
 
@@ -54,16 +65,20 @@ def parse(text: str, origin: str) -> Any:
     Raises:
         ConfigError: If it is malformed.
     """
+    data = None
     try:
         data = yaml.load(text, _Loader)
         canonical.dumps(data)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f", line {mark.line + 1}" if mark else ""
-        raise ConfigError(f"{origin}{line}: {_plain(error.problem or error.context)}.") from error
+        problem = _plain(error.problem or error.context)
+        raise ConfigError(f"{origin}{line}: {_MENDED.get(problem, problem)}.") from error
     except yaml.YAMLError as error:
         raise ConfigError(f"{origin}: {_plain(str(error))}.") from error
     except (ValueError, RecursionError) as error:
+        if odd := not_finite(data):
+            raise ConfigError(f"{origin}: {odd}.") from error
         raise ConfigError(
             f"{origin} holds something other than text, finite numbers, true, false, null, lists "
             f"and mappings: {_plain(str(error))}."
@@ -82,14 +97,32 @@ def bounded(text: str) -> str:
     return line if len(line) <= 80 else f"{line[:77]}..."
 
 
+def not_finite(data: Any) -> str | None:
+    """What is wrong with the first number that is none, and at which key; None without one."""
+    waiting: list[tuple[str, Any]] = [("", data)]
+    seen = set()
+    while waiting:
+        key, value = waiting.pop()
+        if isinstance(value, float) and not math.isfinite(value):
+            where = f"`{key}`: " if key else ""
+            return f"{where}{value} is no finite number; write one, or null for none"
+        if not isinstance(value, dict | list) or id(value) in seen:
+            continue
+        seen.add(id(value))  # an alias may lead back to what holds it
+        within = value.items() if isinstance(value, dict) else enumerate(value)
+        waiting += [(f"{key}.{part}" if key else str(part), each) for part, each in within][::-1]
+    return None
+
+
 def _parse_json(text: str, origin: str) -> Any:
+    data = None
     try:
         data = json.loads(text, object_pairs_hook=_unique)
         canonical.dumps(data)
     except json.JSONDecodeError as error:
         raise ConfigError(f"{origin}, line {error.lineno}: {_plain(error.msg)}.") from error
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{origin}: {_plain(str(error))}.") from error
+        raise ConfigError(f"{origin}: {not_finite(data) or _plain(str(error))}.") from error
     return data
 
 

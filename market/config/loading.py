@@ -14,10 +14,10 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from pydantic import BaseModel, ValidationError
 
 from market import canonical, registry
-from market.config import options, plans
+from market.config import addresses, options, plans
 from market.config.cells import Cell, cells, laid, representative
 from market.config.complaints import Key, complaint, invalid, unknown
-from market.config.documents import ConfigError
+from market.config.documents import ConfigError, not_finite
 from market.config.overrides import override
 from market.config.plans import PlanError
 from market.config.schema import Config, Retailer, fields, parse, seats_of
@@ -60,7 +60,8 @@ def configure(values: Mapping[str, Any], origin: str = "the configuration") -> C
     try:
         canonical.dumps(values)
     except ValueError as error:
-        raise ConfigError(f"{origin} holds what JSON cannot: {error}.") from error
+        what = not_finite(values) or error
+        raise ConfigError(f"{origin} holds what JSON cannot: {what}.") from error
     return _checked({}, [Layer(origin, values)], (), None)
 
 
@@ -288,15 +289,21 @@ def _checked_retailer(
     except UnknownNameError as error:
         known = {**registry.POLICIES, **kind.policies}
         raise unknown(sources, (*key, "policy"), retailer.policy, known, error) from error
-    key = (*key, "options")
-    checked = _validated(options.options_model(found), retailer.options, key, sources)
-    for seat in seats:
-        # A policy may refuse options that are of the right types, and may do so for one seat.
-        try:
-            found(seat=seat, seed=seed, **fields(checked))
-        except (ValueError, OSError, RuntimeError) as error:
-            raise complaint(sources, key, str(error)) from error
-    return retailer.model_copy(update={"options": _json(checked)})
+    named, key = (*key, "policy"), (*key, "options")
+    try:
+        checked = _validated(options.options_model(found), retailer.options, key, sources)
+        for seat in seats:
+            # A policy may refuse options that are of the right types, and may do so for one seat.
+            try:
+                found(seat=seat, seed=seed, **fields(checked))
+            except (ValueError, OSError, RuntimeError) as error:
+                raise complaint(sources, key, str(error)) from error
+        return retailer.model_copy(update={"options": _json(checked)})
+    except ConfigError:
+        raise
+    except Exception as error:
+        what = f"`{retailer.policy}` cannot be made: {registry.told(error, found)}; mend it there"
+        raise complaint(sources, named, what) from error
 
 
 def _validated(model: type[M], data: Any, key: Key, sources: Sequence[Layer]) -> M:
@@ -325,6 +332,8 @@ def _refuse_secrets(data: Any, key: Key, origin: str) -> None:
                     "secrets do not belong into a configuration; put it into an environment "
                     "variable and name that in `api_key_env`",
                 )
+            if (what := addresses.refused(name, value)) is not None:
+                raise complaint([Layer(origin, {})], (*key, name), what)
             _refuse_secrets(value, (*key, name), origin)
     elif isinstance(data, list):
         for index, value in enumerate(data):

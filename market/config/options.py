@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic.errors import PydanticSchemaGenerationError
 
 from market import registry
 from market.policies.policy import Policy
@@ -46,7 +47,11 @@ def asks_a_model(policy: type[Policy]) -> bool:
 
 @lru_cache(maxsize=256)
 def options_model(policy: type[Policy]) -> type[BaseModel]:
-    """A pydantic model of a policy's options, which knows no other keys."""
+    """A pydantic model of a policy's options, which knows no other keys.
+
+    Raises:
+        Exception: Whatever is wrong with the annotations of a class of the user's own.
+    """
     hints = typing.get_type_hints(policy, include_extras=True)
     inherited = {field.name for field in dataclasses.fields(Policy)}
     fields: dict[str, Any] = {}
@@ -60,11 +65,15 @@ def options_model(policy: type[Policy]) -> type[BaseModel]:
         else:
             default = Field()
         fields[field.name] = (hints[field.name], default)
-    return create_model(
-        f"{policy.__name__}Options",
-        __config__=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False),
-        **fields,
-    )
+    try:
+        return create_model(
+            f"{policy.__name__}Options",
+            __config__=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False),
+            **fields,
+        )
+    except PydanticSchemaGenerationError as error:
+        what = error.message.partition(". ")[0].rpartition(" for ")[2]
+        raise TypeError(f"{what} is no type of an option") from error
 
 
 def described(policy: type[Policy]) -> str:

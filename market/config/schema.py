@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from market import canonical, registry, seats
 from market.config import options
 from market.config.fork import Fork
-from market.config.model import Model, Name
+from market.config.model import REFERENCE, Model, Name
 from market.config.spending import Limits, ModelCaps, Price
 from market.config.study import Study
 from market.config.tournament import Tournament
@@ -24,14 +24,15 @@ from market.registry import EnvironmentKind
 M = TypeVar("M", bound=BaseModel)
 
 #: A name that the registry knows, or `module:NAME`.
-Reference = Annotated[str, Field(pattern=r"^([A-Za-z0-9_-]+|[A-Za-z_][\w.]*:[A-Za-z_]\w*)$")]
+Reference = Annotated[str, Field(pattern=REFERENCE)]
 
 
 class Retailer(Model):
     """One line of the roster: a policy, and how many seats it plays."""
 
     name: Name
-    """Name in reports. Its seat is called so too; several are `name-1` to `name-9`, or `name-01`
+    """Name in reports: at most 64 letters A to Z, digits, `.`, `_` and `-`, the first one a letter
+    or digit. Its seat is called so too; several are `name-1` to `name-9`, or `name-01`
     and so on from ten."""
     policy: Reference
     """Name of a policy, or `module:Class` of one's own."""
@@ -74,7 +75,9 @@ class Config(Model):
     """A checked configuration. In a file, `extends` names the preset or path it builds on."""
 
     name: Name = "run"
-    """Name of the run, for people. The file's or preset's name where not given."""
+    """Name of the run, for people and for the folder of its results: at most 64 letters A to Z,
+    digits, `.`, `_` and `-`, the first one a letter or digit. The file's or preset's name, made to
+    fit, where not given."""
     environment: Reference
     """Name of the environment, or `module:NAME` of one's own."""
     seed: int = 0

@@ -16,6 +16,9 @@ from typing import Any
 from market.config import documents
 from market.config.documents import ConfigError
 
+#: What files of configurations end in.
+_ENDINGS = frozenset({".yaml", ".yml", ".json"})
+
 #: A folder of `configs/` that holds manifests for clusters, and no configurations.
 MANIFESTS = "cluster"
 
@@ -70,18 +73,29 @@ def find(reference: str, beside: Path | None = None) -> Path:
     Raises:
         ConfigError: If there is neither.
     """
-    path = (beside or Path()) / reference
+    path, folder = (beside or Path()) / reference, False
     try:
         if path.is_file():
             return path
+        folder = path.is_dir()
     except (OSError, ValueError):
         pass
     named = {preset.name: preset.path for preset in presets()}
     if reference in named:
         return named[reference]
-    raise ConfigError(
-        f"There is no file and no preset `{reference}`; {suggestion(reference, named)}."
-    )
+    within = [name for name in named if name.startswith(f"{reference.rstrip('/')}/")]
+    bare = reference.removesuffix(path.suffix)
+    if folder and not within:
+        raise ConfigError(f"`{reference}` is a folder; name a file in it, or a preset.")
+    if within:
+        what = f"those that begin so are {', '.join(f'`{name}`' for name in within)}"
+    elif bare in named:
+        what = f"did you mean `{bare}`"
+    elif path.suffix in _ENDINGS or reference.startswith((".", "/", "~")):
+        what = "look for it where the path leads, or name a preset that `market list` shows"
+    else:
+        what = suggestion(reference, named)
+    raise ConfigError(f"There is no file and no preset `{reference}`; {what}.")
 
 
 def layers(path: Path) -> list[Layer]:

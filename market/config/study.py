@@ -12,11 +12,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from market.config.model import Model
+from market.config.model import OUTCOME, Model
 from market.config.tournament import Tournament
 
 #: A figure of an episode or of a cell (`market/study/sweeps/outcomes.py`).
-Outcome = Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*$", max_length=130)]
+Outcome = Annotated[str, Field(pattern=OUTCOME, max_length=130)]
 
 
 class Range(Model):
@@ -109,7 +109,8 @@ class Study(Tournament):
     """Many tournaments, one in each cell of a design, and what is asked of them."""
 
     primary: Outcome
-    """The one outcome that the study is about, named before anything is played. All others are
+    """The one outcome that the study is about, named before anything is played: at most 130
+    letters, digits, `.`, `_` and `-`, the first one a letter or digit. All others are
     exploratory."""
     outcomes: list[Outcome] = Field(default=[])
     """Further outcomes, in the order in which they are shown."""

@@ -56,8 +56,8 @@ class Design(Model):
     once; `replacement`, a reference and each candidate in one seat among the same rivals; `chosen`
     by hand."""
     name: Name | None = None
-    """Name in the ids of episodes, or the beginning of it where the design makes several rosters.
-    Needed by `chosen`."""
+    """Name in the ids of episodes, or the beginning of it where the design makes several rosters;
+    spelled as that of a retailer. Needed by `chosen`."""
     size: Annotated[int, Field(ge=1, le=100_000)] | None = None
     """`subsets`: members of each. `self-play`, `one-among-many` and `replacement`: seats of the
     market, by default as many as there are retailers' seats in all."""

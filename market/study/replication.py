@@ -28,7 +28,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from market.calls import CallLogError, read_calls
+from market.config import ConfigError, documents
 from market.environment import Json
+from market.journal import JournalError, read
 
 #: The first moment that a zip file can tell.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
@@ -68,6 +71,24 @@ def pack(folder: Path, target: Path, replies: bool = True) -> dict[str, str]:
     part.write_bytes(sink.getvalue())
     part.replace(target)
     return digests
+
+
+def damaged(folder: Path) -> list[str]:
+    """What is wrong with each record that is not as it was written; nothing where all are."""
+    found = []
+    for name in ("config.json", *_WHOLE):
+        try:
+            if (folder / name).exists():
+                documents.read(folder / name)
+        except ConfigError as error:
+            found.append(str(error).rstrip("."))
+    for path in sorted(folder.glob("episodes/*/journal.jsonl")):
+        try:
+            read(path)
+            read_calls(path.with_name("calls.jsonl"))
+        except (JournalError, CallLogError) as error:
+            found.append(str(error))
+    return found
 
 
 def _files(folder: Path, replies: bool) -> Iterator[tuple[str, bytes]]:

@@ -172,6 +172,15 @@ def test_a_dry_run_counts_decisions_and_model_calls(here: Path) -> None:
     assert "# model calls: 36, at most 72 with re-asks\n" in result.stdout
 
 
+def test_a_cap_of_a_model_that_nobody_asks_is_told_beside_the_dry_run(here: Path) -> None:
+    llm = "retailers.0={name: a, policy: llm, options: {model: local}}"
+    caps = "caps={locall: {in_flight: 1}}"
+    result = market("run", "good.yaml", "--set", llm, "--set", caps, "--dry-run")
+    assert result.exit_code == 0
+    assert result.stderr == "`caps`: no retailer asks a model `locall`; did you mean `local`.\n"
+    assert yaml.safe_load(result.stdout)["caps"]["locall"]["in_flight"] == 1
+
+
 def test_the_list_shows_presets_environments_and_options(here: Path) -> None:
     result = market("list")
     assert result.exit_code == 0, result.output

@@ -17,6 +17,7 @@ from actors.progress.status import State, status
 from actors.retailer import Ask, Casting, Retailers, Said, Stage
 from actors.roster import roster
 from actors.run import run
+from actors.swapping import as_text
 from market.calls import read_calls
 from market.config import load
 from market.config.plans import expand
@@ -25,6 +26,7 @@ from market.journal import read
 from market.replay import verify
 from market.rng import ForkedSeed
 from market.study.interventions.fork import ORIGINAL, SWAPPED, Swap, arms
+from market.study.interventions.swap import Difference, Swapped
 
 ROSTER = (
     "retailers=[{name: markup, policy: markup, count: 2}, {name: under, policy: undercutter}, "
@@ -52,6 +54,13 @@ def test_a_swap_is_told_with_its_first_difference(played: Path) -> None:
     assert told.exit_code == 0, told.output
     assert "first difference is at step 1, turn 2 (sell of markup-1)" in told.stdout
     assert "Only the difference of step 1 is caused by the swap" in told.stdout
+
+
+def test_figures_of_a_swap_are_told_to_the_hundredth() -> None:
+    scores = {"a": (39200.0, 38957.8199999999997)}
+    first = Difference(1, 0, "bid", "a")
+    found = Swapped("e1", "a", "idle", False, first, {"a": {}}, scores, {}, {}, (), (1, 1))
+    assert "score 38,957.82 instead of 39,200.0 (-242.18)\n" in as_text([found])
 
 
 def test_a_swap_by_the_recording_changes_nothing(played: Path) -> None:

@@ -196,6 +196,7 @@ def test_results_without_their_configuration_are_not_packed(here: Path) -> None:
         ("import no_such_thing\n", "ModuleNotFoundError: No module named 'no_such_thing' (mine"),
         ("x = 1\ny = 1 / 0\n", "ZeroDivisionError: division by zero (mine"),
         ("def (:\n", "SyntaxError: invalid syntax (mine"),
+        ("import sys\nsys.exit(5)\n", "SystemExit: 5 (mine"),
     ],
 )
 def test_a_policy_whose_file_cannot_be_imported_is_named_with_the_line(
@@ -207,6 +208,87 @@ def test_a_policy_whose_file_cannot_be_imported_is_named_with_the_line(
     sentence = said("run", "arena/default", "--set", f"retailers=[{{name: a, policy: '{name}:P'}}]")
     assert f"`retailers.0.policy`: module `{name}` cannot be imported: {told}" in sentence
     assert f"{name}.py, line {source.count(chr(10))}" in sentence
+
+
+MINE = """from dataclasses import dataclass
+from market.environment import Answer
+from market.policies.policy import Policy
+class Acts(Policy):
+    def act(self, decision): return Answer({})
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "told"),
+    [
+        ("@dataclass\nclass P(Policy): pass\n", 6, "TypeError: Can't instantiate abstract class P"),
+        ("@dataclass\nclass P(Acts):\n    def __post_init__(self): {}[1]\n", 8, "KeyError: 1"),
+        ("@dataclass\nclass P(Acts):\n    def __post_init__(self): [][1]\n", 8, "IndexError: list"),
+        ("class P(Acts):\n    def __init__(self): pass\n", 6, "an unexpected keyword argument"),
+        ("@dataclass\nclass P(Acts):\n    k: 'Nope' = 1\n", 6, "NameError: name 'Nope' is not"),
+        ("@dataclass\nclass P(Acts):\n    k: print = 1\n", 6, "print> is no type of an option"),
+    ],
+)
+def test_a_policy_that_cannot_be_made_is_named_with_the_line(
+    here: Path, monkeypatch: pytest.MonkeyPatch, source: str, line: int, told: str
+) -> None:
+    name = f"mine_{abs(zlib.crc32(source.encode()))}"
+    (here / f"{name}.py").write_text(MINE + source)
+    monkeypatch.syspath_prepend(here)
+    for command in (
+        ("run", "arena/default", "--set", f"retailers=[{{name: a, policy: '{name}:P'}}]"),
+        ("replay", "run", "--swap", f"a={name}:P"),
+        ("fork", "run", "--step", "1", "--out", "new", "--swap", f"a={name}:P"),
+    ):
+        sentence = said(*command)
+        assert f"`retailers.0.policy`: `{name}:P` cannot be made: " in sentence
+        assert told in sentence
+        assert f"({name}.py, line {line})" in sentence
+
+
+def test_a_module_that_is_nowhere_is_told_with_where_it_was_looked_for(here: Path) -> None:
+    sentence = said("run", "arena/default", "--set", "retailers=[{name: a, policy: 'shops:P'}]")
+    assert f"no module `shops` in the folder in which the command runs ({here}), nor" in sentence
+
+
+def test_a_file_is_not_taken_for_the_folder_of_a_run(here: Path) -> None:
+    (here / "mine.yaml").touch()
+    for command in ("report", "replay", "package"):
+        assert said(command, "mine.yaml") == "mine.yaml is a file; name the folder of a run."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("run", "arena/default", "--out", ""), "--out is empty; name a folder."),
+        (("study", "studies/rules", "--out", " "), "--out is empty; name a folder."),
+        (("fork", "run", "--step", "2", "--out", ""), "--out is empty; name a folder."),
+        (("fork", "run", "--step", "2", "--out", "s3://x/z"), "s3://x/z is a URL; a fork needs"),
+        (("fork", "run", "--step", "2", "--out", "new", "--resume"), "new holds no fork to resume"),
+        (("fork", "run", "--step", "2", "--out", "new", "--option", "a=1"), "belongs to --swap"),
+        (("report", "study", "--counterfactuals", "1"), "study is a study, for which --counterf"),
+        (("package", "run", "--out", "new/x.zip"), "There is no folder new; make it, or name an"),
+    ],
+)
+def test_what_would_be_done_nowhere_or_for_nothing_is_refused(
+    here: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    before = sorted(here.rglob("*"))
+    assert told in said(*arguments)
+    assert sorted(here.rglob("*")) == before
+
+
+def test_resuming_is_offered_only_where_something_was_begun(here: Path) -> None:
+    (here / "empty" / "notes.txt").touch()
+    play = ("run", "arena/default", "--out")
+    assert said(*play, "empty") == "empty is not empty; name a new folder with --out."
+    assert said(*play, "run").endswith("a new folder with --out, or go on with it by --resume.")
+    (here / "empty" / "config.json.lock").touch()  # of one that was killed at once
+    assert said(*play, "empty").endswith("a new folder with --out, or go on with it by --resume.")
+    asked = ("study", "arena/paper", *SETTINGS, "--out")
+    assert said(*asked, "run") == "run is not empty; name a new folder with --out."
+    assert said(*asked, "study").endswith("with --out, or go on with it by --resume.")
+    assert said(*asked, "new", "--extend") == "new holds no study to extend; leave out --extend."
 
 
 def test_what_is_no_file_where_one_must_be_is_named(here: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_package_has_a_name_of_its_own_or_the_one_given(run: str) -> None:
     ("words", "what"),
     [
         (("purse", "--out", "mine.tar"), "ends in .zip"),
-        (("purse", "--out", "nowhere/mine.zip"), "ends in .zip"),
+        (("purse", "--out", "nowhere/mine.zip"), "There is no folder nowhere; make it"),
         (("nothing",), "no folder nothing"),
     ],
 )
@@ -83,3 +83,24 @@ def test_what_cannot_be_packed_is_said_in_a_sentence(
     assert told.exit_code == 2
     assert what in told.output
     assert told.output.count("\n") == 1
+
+
+def test_counterfactuals_of_another_environment_are_refused(run: str) -> None:
+    told = market("report", run, "--counterfactuals", "1")
+    assert told.exit_code == 2
+    assert told.stderr.startswith("purse is no run of `arena` in which buyers choose, and only")
+    assert not Path(run, "report.html").exists()
+
+
+@pytest.mark.parametrize("name", ["summary.json", "config.json", "episodes/*/journal.jsonl"])
+def test_damaged_records_are_named_and_nothing_is_packed(run: str, name: str) -> None:
+    (Path(run) / "summary.json").write_text("{}")
+    path = next(Path(run).glob(name))
+    path.write_bytes(path.read_bytes().replace(b"}", b"", 1))
+    told = market("package", run)
+    assert told.exit_code == 1
+    assert told.stdout == ""
+    assert told.stderr.startswith(f"Not packed: {path}, line ")
+    assert told.stderr.count("\n") == 1
+    assert not Path("purse-replication.zip").exists()
+    assert not Path(run, "findings").exists()

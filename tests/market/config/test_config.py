@@ -121,11 +121,11 @@ WRONG = [
         stands(encoder={"modle": "x"}),
         "FILE: `encoder.modle`: is no key here; did you mean",
     ),
-    (stands(name="../up"), "FILE: `name`: should match pattern"),
+    (stands(name="../up"), "FILE: `name`: should begin with a letter or digit and hold only"),
     (stands(environment="arenaa"), "`environment`: there is no environment `arenaa`; did you mean"),
-    (stands(environment="no.such:ENVIRONMENT"), "there is no module `no.such`."),
+    (stands(environment="no.such:ENVIRONMENT"), "there is no module `no.such` in the folder in"),
     (stands(environment="os:path"), "`os:path` is no EnvironmentKind."),
-    (stands(environment=":x"), "FILE: `environment`: should match pattern"),
+    (stands(environment=":x"), "FILE: `environment`: should be a name of letters, digits, `_`"),
     ({"environment": LEMONADE}, "FILE: `retailers`: is missing; add it."),
     ({"retailers": [{"name": "a", "policy": "idle"}]}, "FILE: `environment`: is missing; add it."),
     (stands(retailers=[{"name": "a"}]), "FILE: `retailers.0.policy`: is missing; add it."),
@@ -176,6 +176,11 @@ WRONG = [
     (picky(needed=1, limits={"high": 2}), "limits.low`: is missing; add it."),
     (picky(needed=1, api_key="sk-very-secret"), "`retailers.0.options.api_key`: secrets do not"),
     (stands(rules={"password": "hunter2"}), "FILE: `rules.password`: secrets do not belong"),
+    (
+        picky(needed=1, api_base="http://me:hunter2@host"),
+        "FILE: `retailers.0.options.api_base`: holds what may be a secret",
+    ),
+    (stands(rules={"days": float("nan")}), "FILE: `rules.days`: nan is no finite number; write"),
     ("", "FILE is empty"),
     ("- 1", "FILE is no mapping"),
     ("environment: [", "FILE, line 1: "),
@@ -307,7 +312,7 @@ def test_a_configuration_made_in_python_is_checked_alike() -> None:
     assert configure(stands(rules={"days": 1})).rules["turns"] == 4
     with pytest.raises(ConfigError, match=r"^the sweep: `rules.dais`: is no key here"):
         configure(stands(rules={"dais": 1}), "the sweep")
-    with pytest.raises(ConfigError, match="holds what JSON cannot"):
+    with pytest.raises(ConfigError, match=r"holds what JSON cannot: `rules.days`: nan is no"):
         configure(stands(rules={"days": float("nan")}))
 
 

@@ -39,6 +39,26 @@ def test_a_missing_reference_names_the_nearest_preset(shipped: Path) -> None:
         find("zzzzzz\x00")
 
 
+def test_a_missing_file_is_told_without_a_list_of_presets(shipped: Path, tmp_path: Path) -> None:
+    for reference in ("mine.yaml", "./mine", "/no/where"):
+        with pytest.raises(ConfigError, match=r"`; look for it where the path leads, or") as error:
+            find(reference)
+        assert "arena/" not in str(error.value)
+    with pytest.raises(ConfigError, match=r"did you mean `arena/bare`"):
+        find("arena/bare.yaml")
+
+
+def test_a_folder_is_told_to_be_one_and_part_of_a_name_with_what_begins_so(
+    shipped: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.yaml").mkdir()
+    with pytest.raises(ConfigError, match=r"`mine.yaml` is a folder; name a file in it, or a pre"):
+        find("mine.yaml", tmp_path)
+    for reference in ("arena", "arena/"):
+        with pytest.raises(ConfigError, match=r"begin so are `arena/bare`, `arena/small`\."):
+            find(reference, tmp_path)
+
+
 def test_a_preset_is_found_only_by_its_name(shipped: Path) -> None:
     with pytest.raises(ConfigError):
         find("arena/../arena/small")
