@@ -33,7 +33,7 @@ _TOLD = (
     ("market.study.recording", "StudyError"),
     ("market.replay", "ReplayError"),
     ("market.study.interventions.rerun", "RerunError"),
-    ("market.vending.calibration.records", "CalibrationError"),
+    ("market.vending.calibration.table", "CalibrationError"),
     ("embeddings.encoder", "EncoderError"),
     ("actors.errors", "UserError"),
 )

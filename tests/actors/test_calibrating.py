@@ -41,6 +41,24 @@ def test_a_world_may_be_fitted_to_all_days_with_nothing_foretold() -> None:
     assert f"start: {date(2025, 3, 3) + timedelta(days=140)}" in Path("sales.yaml").read_text()
 
 
+def test_a_file_as_excel_writes_it_is_read() -> None:
+    text = Path("sales.csv").read_text().replace("Day,", "timestamp,").replace(",", ";")
+    Path("sales.csv").write_text(text.replace(".", ","), encoding="utf-8-sig", newline="\r\n")
+    told = calibrate()
+    assert told.exit_code == 0, told.stderr
+    assert "Fitted to 112 days: 2 machines, 3 products, 1,344 units" in told.stdout
+    assert '"reference": 4.5' in Path("sales.yaml").read_text()
+
+
+def test_a_machine_that_is_new_in_the_rest_is_told_and_not_played() -> None:
+    with Path("sales.csv").open("a") as file:
+        file.write(f"\n{DAYS[-1]},K3,tea0,4.5,1\n")
+    told = calibrate("--column", "timestamp=Day")
+    assert told.exit_code == 0, told.stderr
+    assert "Left out, as they sold nothing in these days: 1 machines (K3).\n" in told.stdout
+    assert "K3" not in Path("sales.yaml").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

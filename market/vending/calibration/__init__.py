@@ -1,6 +1,7 @@
 """Fits a world to real sales, and says how well it foretells what it was not fitted to.
 
-    records.py     a CSV of sales, checked, as units per machine, product and day
+    table.py       a CSV as columns of text, with the line of each row
+    records.py     its sales, checked, as units per machine, product and day
     fit.py         scale, weekday factors, attractions, crowds and dispersion, in turns
     effects.py     popularity and tastes, from the sums of each machine and product
     mixed.py       the linear mixed model beneath, with variances by restricted likelihood

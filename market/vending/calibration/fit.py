@@ -86,6 +86,14 @@ class Fit:
     kept: Floats
 
     @property
+    def running(self) -> NDArray[np.bool_]:
+        """(machines) whether there were sales; of others nothing is known."""
+        found: NDArray[np.bool_] = np.bincount(
+            self.records.machine, minlength=len(self.records.machines)
+        ).astype(bool)
+        return found
+
+    @property
     def attraction(self) -> Floats:
         """(products) popularity times the geometric mean of all sites' tastes.
 
@@ -114,7 +122,7 @@ def fit(records: Records, assumed: Assumed) -> Fit:
     """Fit a world to records.
 
     Raises:
-        market.vending.calibration.records.CalibrationError: If nobody keeps the holidays of the
+        market.vending.calibration.table.CalibrationError: If nobody keeps the holidays of the
             country.
     """
     fitting = _Fitting(records, assumed)

@@ -14,7 +14,8 @@ import numpy as np
 
 from market.vending.calibration import offers
 from market.vending.calibration.fit import Assumed, Fit, fit
-from market.vending.calibration.records import CalibrationError, Floats, Records
+from market.vending.calibration.records import Floats, Records
+from market.vending.calibration.table import CalibrationError
 
 #: Least days of either part.
 LEAST = 14

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from market.vending.calendar import public_holidays
-from market.vending.calibration.records import CalibrationError, Floats, Ints, Records
+from market.vending.calibration.records import Floats, Ints, Records
+from market.vending.calibration.table import CalibrationError
 
 #: Least days of grace, and how many mean gaps.
 GRACE, GAPS = 28, 3

@@ -1,7 +1,9 @@
 """A fitted world as a configuration that the simulator runs.
 
-Products that were not sold in the fitted part are left out. Weather moves nobody, because its part
-in the records is in the crowds already. Costs, volumes and shelf lives are in no record of sales:
+Products that were not sold in the fitted part are left out, as are machines that sold nothing in
+it. Weather moves nobody, because its part in the records is in the crowds already, and an empty
+machine draws as many visits as a full one, because the fit takes visits for what they were however
+full machines were. Costs, volumes and shelf lives are in no record of sales:
 they are the values given here, for the user to mend.
 """
 
@@ -56,6 +58,7 @@ def configuration(fit: Fit, cost_share: float = 0.6) -> dict[str, Any]:
             "taste": [_short(fit.taste[m, p]) for p in sold],
         }
         for m, name in enumerate(records.machines)
+        if fit.running[m]
     ]
     calm = {
         name: {"probability": each.probability, "traffic": 1.0}
@@ -63,7 +66,7 @@ def configuration(fit: Fit, cost_share: float = 0.6) -> dict[str, Any]:
     }
     rules: dict[str, Any] = {
         "start": (records.first + timedelta(days=records.days)).isoformat(),
-        "demand": {"outside": assumed.outside},
+        "demand": {"outside": assumed.outside, "empty_appeal": 1.0},
         "weather": {"conditions": calm, "discomfort": 0.0},
         "fitted": {"products": products, "sites": sites},
     }

@@ -8,6 +8,7 @@ stock of other days. Columns may have any names (`--column timestamp=Date`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -18,30 +19,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from market.config.documents import bounded
+from market.vending.calibration.table import CalibrationError, Table, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What is read, and whether there must be a column for it.
-COLUMNS: Mapping[str, bool] = {
-    "timestamp": True,
-    "machine": True,
-    "product": True,
-    "price": True,
-    "quantity": False,
-    "site_type": False,
-    "subcategory": False,
-    "stock": False,
-}
 #: Longest label that a world keeps.
 LONGEST = 64
+#: Longest period, in years and in days: a longer one is a date that was mistyped.
+YEARS, DAYS = 20, 7_305
+#: Highest price and most units of a line.
+MOST = 1_000_000
+#: An offset from universal time, behind a time of day.
+OFFSET = r"([T ]\d\d[\d:.]*) ?(?:Z|[+-](?:[01]?\d|2[0-3])(?::?[0-5]\d)?)$"
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-class CalibrationError(ValueError):
-    """Records that no world can be fitted to; one sentence with file, column and line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,81 +95,93 @@ def read(path: Path | str, columns: Mapping[str, str] | None = None) -> Records:
 
     Args:
         path: The file.
-        columns: Names of columns in the file, where they differ from those of `COLUMNS`.
+        columns: Names of columns in the file, where they differ from those of `table.COLUMNS`.
 
     Raises:
         CalibrationError: If it cannot be read, a column is missing, or a value makes no sense.
     """
-    import pandas as pd
-
-    names = {name: (columns or {}).get(name, name) for name in COLUMNS}
-    for name in columns or {}:
-        if name not in COLUMNS:
-            known = ", ".join(COLUMNS)
-            raise CalibrationError(f"there is no `{bounded(name)}` to map; there are {known}.")
-    try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise CalibrationError(f"{path} cannot be read as a CSV: {bounded(str(error))}.") from error
-    for name, column in names.items():
-        asked = name in (columns or {})
-        if column not in table.columns and (COLUMNS[name] or asked):
-            there = bounded(", ".join(map(str, table.columns)))
-            raise CalibrationError(
-                f"{path} has no column `{bounded(column)}`; name the one that holds the {name} by "
-                f"--column {name}=NAME (there are {there})."
-            )
-    sales = _checked(table, names, str(path))
+    table = read_table(path, columns)
+    sales = _checked(table)
     sold = sales[sales["units"] > 0]
     if sold.empty:
         raise CalibrationError(f"{path} holds no sale.")
+    lines = np.array(table.lines)[sold.index]
+    first, last = int(sold["day"].argmin()), int(sold["day"].argmax())
+    begin, end = sold["day"].iloc[first].date(), sold["day"].iloc[last].date()
+    if (end - begin).days > DAYS:
+        raise CalibrationError(
+            f"{path}: sales reach from {begin} (line {lines[first]}) to {end} (line {lines[last]}),"
+            f" over more than {YEARS} years; mend the date that is wrong."
+        )
     found = _records(sold)
     if "stock" not in sales:
         return found
     return replace(found, stock=_stock(found, sales.dropna(subset="stock")))
 
 
-def _checked(table: pd.DataFrame, names: Mapping[str, str], path: str) -> pd.DataFrame:
-    """The columns by their own names and of their types."""
+def _checked(table: Table) -> pd.DataFrame:
+    """The columns of their types."""
     import pandas as pd
 
-    def refuse(name: str, bad: pd.Series, what: str) -> None:
-        if bad.any():
-            row = int(bad.to_numpy().argmax())
-            value = bounded(str(table[names[name]].iloc[row]))
-            raise CalibrationError(
-                f"{path}, line {row + 2}, column `{bounded(names[name])}`: `{value}` {what}."
-            )
-
-    when = pd.to_datetime(table[names["timestamp"]], errors="coerce", format="ISO8601")
-    refuse("timestamp", when.isna(), "is no date or time; write it as 2025-03-31T14:05")
-    if getattr(when.dt, "tz", None) is not None:
-        when = when.dt.tz_localize(None)
-    price = pd.to_numeric(table[names["price"]], errors="coerce")
-    refuse("price", ~((price > 0) & (price <= 1e6)), "is no price above 0")
-    if names["quantity"] in table:
-        quantity = pd.to_numeric(table[names["quantity"]], errors="coerce")
-        whole = (quantity >= 0) & (quantity <= 1e6) & (quantity % 1 == 0)
-        refuse("quantity", ~whole, "is no whole number of units")
+    text = table.text
+    when = _local(text["timestamp"])
+    table.refuse("timestamp", when.isna(), "is no date or time; write it as 2025-03-31T14:05")
+    price = table.numbers("price")
+    good = (price > 0) & (price <= MOST)
+    table.refuse("price", ~good, f"is no price above 0 and up to {MOST}, such as 4.50")
+    units = f"is no whole number of units from 0 to {MOST}"
+    if "quantity" in text:
+        quantity = table.numbers("quantity")
+        refund = "is less than 0; leave out refunds and the sales that they undo"
+        table.refuse("quantity", quantity < 0, refund)
+        table.refuse("quantity", ~_whole(quantity), units)
     else:
-        quantity = pd.Series(1, table.index)
+        quantity = pd.Series(1, text.index)
     found = pd.DataFrame(
         {"day": when.dt.normalize(), "price": price, "units": quantity.astype(float)}
     )
-    if names["stock"] in table:
-        told = table[names["stock"]]
-        found["stock"] = stock = pd.to_numeric(told, errors="coerce")
-        whole = (stock >= 0) & (stock <= 1e6) & (stock % 1 == 0)
-        refuse("stock", ~whole & (told.str.strip() != ""), "is no whole number of units")
+    if "stock" in text:
+        found["stock"] = stock = table.numbers("stock")
+        table.refuse("stock", ~_whole(stock) & (text["stock"].str.strip() != ""), units)
         found["when"] = when
     for name in ("machine", "product"):
-        found[name] = table[names[name]].map(label)
-        refuse(name, found[name] == "", "is empty")
-    kinds = table.get(names["subcategory"])
-    found["subcategory"] = "goods" if kinds is None else kinds.map(label).replace("", "goods")
-    types = table.get(names["site_type"])
-    found["site_type"] = "" if types is None else types.map(label)
+        found[name] = labels(text[name])
+        table.refuse(name, found[name] == "", "is empty")
+    for name, of, unknown in (("site_type", "machine", ""), ("subcategory", "product", "goods")):
+        found[name] = _known(table, name, found[of], unknown) if name in text else unknown
     return found
+
+
+def _local(text: pd.Series) -> pd.Series:
+    """Dates and times as clocks on the spot show them; NaT for what is none."""
+    import pandas as pd
+
+    local = text.str.strip().str.replace(OFFSET, r"\1", regex=True)
+    # What begins otherwise may be a word for the present, such as `now`.
+    dates = local.where(local.str.match(r"\d"))
+    return pd.to_datetime(dates, errors="coerce", format="ISO8601")
+
+
+def _whole(numbers: pd.Series) -> pd.Series:
+    return (numbers >= 0) & (numbers <= MOST) & (numbers % 1 == 0)
+
+
+def _known(table: Table, name: str, of: pd.Series, unknown: str) -> pd.Series:
+    """What any line tells of each row's machine or product, which all others must not deny."""
+    each = labels(table.text[name])
+    told = each != ""
+    known = of.map(each[told].groupby(of[told]).first())
+    denied = told & (each != known)
+    if denied.any():
+        row = int(denied.to_numpy().argmax())
+        before = int((told & (of == of.iloc[row])).to_numpy().argmax())
+        table.refuse(
+            name,
+            denied,
+            f"is not what line {table.lines[before]} says of `{bounded(of.iloc[row])}`, which is "
+            f"`{bounded(each.iloc[before])}`; let all its lines say the same or nothing",
+        )
+    return known.fillna(unknown)
 
 
 def _records(sales: pd.DataFrame) -> Records:
@@ -238,6 +243,27 @@ def _carried(units: Floats, money: Floats) -> Floats:
     return found
 
 
-def label(text: str) -> str:
-    """A name of somebody else's as one short line of what can be shown."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:LONGEST].strip()
+def labels(names: pd.Series) -> pd.Series:
+    """Somebody else's names as short lines of what can be shown.
+
+    Names that are too long are cut, and numbered where that makes them the same as others.
+    """
+    whole = {name: _shown(name) for name in names.unique()}
+    kept = {name: name for name in whole.values() if len(name) <= LONGEST}
+    taken, times = set(kept), Counter[str]()
+    for name in sorted(set(whole.values()) - taken):
+        short = name[:LONGEST].strip()
+        while (found := _numbered(short, times[short])) in taken:
+            times[short] += 1
+        taken.add(found)
+        kept[name] = found
+    return names.map({name: kept[each] for name, each in whole.items()})
+
+
+def _shown(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def _numbered(name: str, times: int) -> str:
+    end = f" ~{times + 1}" if times else ""
+    return name[: LONGEST - len(end)].strip() + end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,15 @@ from scipy.stats import nbinom
 
 from market.config import load
 from market.play import play
+from market.vending.calendar import calendar
 from market.vending.calibration import moments
 from market.vending.calibration.fit import Assumed
 from market.vending.calibration.holdout import hold_out
 from market.vending.calibration.preset import configuration, save
-from market.vending.calibration.records import CalibrationError, Records
+from market.vending.calibration.records import Records
+from market.vending.calibration.table import CalibrationError
 from market.vending.calibration.text import as_text
+from market.vending.demand import Demand, Shelf
 from market.vending.rules import VendingRules
 from tests.market.vending.calibration.test_records import part
 
@@ -90,7 +94,50 @@ def test_a_fitted_world_is_a_configuration_that_is_played(tmp_path: Path) -> Non
     assert play(config).scores["idle"] == 40_000 - 3 * 80
     told = as_text(fit, holdout)
     assert "1 machines, 2 products" in told
+    assert "Left out" not in told
     assert f"logarithms: popularity {fit.spreads['popularity']:.2f}.\n" in told
+
+
+@pytest.mark.parametrize("fullness", [0.1, 1.0])
+def test_a_fitted_world_sells_what_its_records_say_however_full_machines_are(
+    fullness: float,
+) -> None:
+    fit, _ = hold_out(weekly(), Assumed(), 0.8)
+    made = configuration(fit)
+    rules = VendingRules.model_validate(made["rules"])
+    assert rules.fitted is not None
+    world = rules.fitted.world()
+    demand, days = Demand(rules, world), calendar(rules, 1)
+    goods = np.arange(2)
+    shelf = Shelf(
+        sites=np.zeros(2, int),
+        products=goods,
+        units=np.full(2, 40),
+        prices=world.catalogue.reference[goods],
+        fullness=np.array([fullness]),
+    )
+    weeks = range(1, 29)
+    sold = [demand.means([shelf], demand.expected_traffic(days, day))[0] for day in weeks]
+    assert np.mean(sold, 0) == pytest.approx(fit.records.units.mean(1), rel=0.01)
+
+
+def test_machines_and_products_without_sales_in_the_first_part_are_left_out_and_told() -> None:
+    later = [0.0] * 84 + [1.0] * 16
+    daily = [1.0] * 100
+    records = replace(
+        part([daily, daily, later, later]),
+        machines=("A", "B", "C"),
+        site_types=("A", "B", "C"),
+        machine=np.array([0, 1, 1, 2]),
+        product=np.array([0, 1, 2, 3]),
+    )
+    fit, holdout = hold_out(records, Assumed(), 0.8)
+    fitted = configuration(fit)["rules"]["fitted"]
+    assert [site["name"] for site in fitted["sites"]] == ["A", "B"]
+    assert [product["name"] for product in fitted["products"]] == ["p0", "p1"]
+    told = as_text(fit, holdout)
+    assert "Fitted to 80 days: 2 machines, 2 products, 160 units.\n" in told
+    assert "Left out, as they sold nothing in these days: 1 machines (C), 2 products.\n" in told
 
 
 def test_hostile_names_stay_names(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from market.vending.calibration import offers
-from market.vending.calibration.records import CalibrationError, Records, label, read
+from market.vending.calibration.records import Records, read
+from market.vending.calibration.table import CalibrationError
 
 HEAD = "timestamp,machine,product,price,quantity"
 
@@ -87,16 +88,79 @@ def test_local_time_decides_the_day(tmp_path: Path) -> None:
     assert found.first == date(2025, 3, 1)
 
 
+@pytest.mark.parametrize("offset", ["", "Z", "+02:00", "-0930", " +02", "-12:00"])
+def test_offsets_may_change_from_line_to_line(tmp_path: Path, offset: str) -> None:
+    found = records(
+        tmp_path,
+        "2025-03-29T23:59:59+01:00,A,tea,4,1",
+        f"2025-03-30T00:00{offset},A,tea,4,2",
+        " 2025-03-30 23:59:59.5 ,A,tea,4,4",
+    )
+    assert found.units.tolist() == [[1, 6]]
+
+
+def test_a_period_that_no_records_have_is_a_date_that_was_mistyped(tmp_path: Path) -> None:
+    lines = ("2025-03-02,A,tea,4,1", "2005-03-02,A,tea,4,1", "0025-03-01,A,tea,4,0")
+    assert records(tmp_path, *lines).days == 7_306
+    with pytest.raises(CalibrationError) as error:
+        records(tmp_path, *lines, "", "2025-03-03,A,tea,4,1")
+    assert (
+        "sales reach from 2005-03-02 (line 3) to 2025-03-03 (line 6), over more than 20 years; "
+        "mend the date that is wrong."
+    ) in str(error.value)
+
+
+def test_what_some_lines_tell_of_a_machine_or_product_holds_for_all(tmp_path: Path) -> None:
+    found = records(
+        tmp_path,
+        "2025-03-01,A,tea,4,1,,",
+        "2025-03-01,A,tea,4,1,school,drinks",
+        "2025-03-01,A,nuts,4,1,,",
+        "2025-03-01,B,nuts,4,1,,",
+        head=f"{HEAD},site_type,subcategory",
+    )
+    assert found.site_types == ("school", "B")
+    assert found.subcategories == ("goods", "drinks")
+
+
 @pytest.mark.parametrize(
     ("line", "told"),
     [
+        (
+            "2025-03-02,A,nuts,4,1,office,food",
+            "line 4, column `site_type`: `office` is not what line 3 says of `A`, which is "
+            "`school`; let all its lines say the same or nothing.",
+        ),
+        (
+            "2025-03-02,B,tea,4,1,,food",
+            "line 4, column `subcategory`: `food` is not what line 3 says of `tea`, which is "
+            "`drinks`; let all its lines say the same or nothing.",
+        ),
+    ],
+)
+def test_a_machine_of_two_types_and_a_product_of_two_kinds_are_refused(
+    tmp_path: Path, line: str, told: str
+) -> None:
+    before = ("2025-03-01,A,tea,4,1,,", "2025-03-01,A,tea,4,1,school,drinks")
+    with pytest.raises(CalibrationError) as error:
+        records(tmp_path, *before, line, head=f"{HEAD},site_type,subcategory")
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("now,A,tea,4,1", "line 2, column `timestamp`: `now` is no date"),
+        ("2025-03-01T08:00+25:00,A,tea,4,1", "`2025-03-01T08:00+25:00` is no date"),
+        ("2025-03-01,A,tea,1e7,1", "`1e7` is no price above 0 and up to 1000000"),
+        ("2025-03-01,A,tea,4,1000001", "no whole number of units from 0 to 1000000"),
         ("soon,A,tea,4,1", "line 2, column `timestamp`: `soon` is no date"),
         ("2025-03-01,,tea,4,1", "column `machine`: `` is empty"),
         ("2025-03-01,A,tea,free,1", "column `price`: `free` is no price above 0"),
         ("2025-03-01,A,tea,-4,1", "column `price`: `-4` is no price above 0"),
         ("2025-03-01,A,tea,nan,1", "column `price`: `nan` is no price above 0"),
         ("2025-03-01,A,tea,4,1.5", "column `quantity`: `1.5` is no whole number"),
-        ("2025-03-01,A,tea,4,-1", "column `quantity`: `-1` is no whole number"),
+        ("2025-03-01,A,tea,4,-1", "column `quantity`: `-1` is less than 0; leave out refunds"),
         ("2025-03-01,A,tea,4,0", "holds no sale"),
     ],
 )
@@ -107,18 +171,18 @@ def test_what_makes_no_sense_is_told_with_its_line(tmp_path: Path, line: str, to
     assert "\n" not in str(error.value)
 
 
-def test_a_column_that_is_not_there_is_told_with_what_is(tmp_path: Path) -> None:
-    with pytest.raises(CalibrationError, match=r"--column price=NAME \(there are timestamp, ma"):
-        records(tmp_path, head="timestamp,machine,product,paid")
-    with pytest.raises(CalibrationError, match="no `colour` to map; there are timestamp"):
-        read(tmp_path / "sales.csv", {"colour": "red"})
-    with pytest.raises(CalibrationError, match="cannot be read"):
-        read(tmp_path / "none.csv")
+def test_names_are_one_short_line(tmp_path: Path) -> None:
+    found = records(
+        tmp_path, f'2025-03-01,A,"  iced\n tea\x1b[31m ",4,1\n2025-03-01,A,{"x" * 100},4,1'
+    )
+    assert found.products == ("iced tea [31m", "x" * 64)
 
 
-def test_names_are_one_short_line() -> None:
-    assert label("  iced\n tea\x1b[31m ") == "iced tea [31m"
-    assert len(label("x" * 100)) == 64
+def test_long_names_that_begin_alike_stay_different(tmp_path: Path) -> None:
+    names = (f"{'x' * 64}z", f"{'x' * 64}y", "x" * 64, f"{'x' * 61} ~2")
+    found = records(tmp_path, *(f"2025-03-01,A,{name},4,1" for name in names))
+    ends = (" ~2", " ~3", " ~4", "xxx")
+    assert found.products == tuple(f"{'x' * 61}{end}" for end in ends)
 
 
 def part(units: list[list[float]], price: list[list[float]] | None = None) -> Records:
