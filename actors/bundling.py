@@ -16,6 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from actors.language.redaction import known_keys, redacted
+
 Q = TypeVar("Q")
 A = TypeVar("A")
 
@@ -25,7 +27,7 @@ BUNCH = 0.004
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """What is handed back for a request whose work raised: a bug, in words."""
+    """What is handed back for a request whose work raised: a bug, in words without keys."""
 
     error: str
 
@@ -71,7 +73,8 @@ class Desk(Generic[Q, A]):
         try:
             self._ready[number] = await self._work(request)
         except Exception as error:  # whatever it is, somebody waits for it
-            self._ready[number] = Broken(f"{type(error).__name__}: {error}")
+            told = redacted(f"{type(error).__name__}: {error}", known_keys())
+            self._ready[number] = Broken(told)
         self._any.set()
 
 

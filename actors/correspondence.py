@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from actors.budget import Budget, Hold, unsure_tries
 from actors.hosts import ProcessDiedError
 from actors.language.prices import FREE
-from actors.language.redaction import known_keys, redacted
+from actors.language.redaction import know, known_keys, redacted
 from actors.wants import Wanted
 from market.calls import CallKey, CallLog, CallRecord, Calls, Outcome, paid_replies, unsettled
 from market.language import ModelSettings, ProviderFailure, Reply, Request
@@ -35,7 +35,7 @@ class Spend:
 
     Attributes:
         calls: Replies.
-        tokens: Tokens read and written, where known.
+        tokens: Tokens read and written, where known; none for what a cache answered.
         cost_usd: The price; None once any part of it is unknown: that of a reply, of a call that
             was lost, or of a try that broke off.
     """
@@ -49,7 +49,8 @@ class Spend:
         """Count a reply."""
         usage = reply.usage
         self.calls += 1
-        self.tokens += (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
+        if not usage.cached:
+            self.tokens += (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
         if self.cost_usd is not None and usage.cost_usd is not None and not usage.unsure:
             self.cost_usd += usage.cost_usd
         else:
@@ -163,6 +164,7 @@ class Correspondence:
 
     async def _call(self, wanted: Wanted) -> Reply | ProviderFailure:
         model = wanted.request.model.model
+        know(wanted.request.model.api_key_env)
         for left in reversed(range(RESENDS + 1)):
             hold = await self._room(wanted)
             try:
@@ -289,10 +291,16 @@ class Correspondence:
 
 
 def server_of(settings: ModelSettings) -> str:
-    """The server that a model is asked at, without path or password; empty for its own."""
-    if settings.api_base is None:
+    """The server that a model is asked at, without path or password.
+
+    Empty for its own, and for what is no address: whoever calls models says so.
+    """
+    try:
+        parts = urlsplit(settings.api_base or "")
+    except ValueError:
         return ""
-    parts = urlsplit(settings.api_base)
+    if not parts.netloc:
+        return ""
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 

@@ -20,6 +20,7 @@ from actors.driver import Market
 from actors.errors import UserError
 from actors.hosts import ProcessDiedError
 from actors.language.caps import Caps
+from actors.language.redaction import know, know_all
 from actors.retailer import Casting
 from actors.staging import Script, is_private, stage_inline
 from market import registry
@@ -29,6 +30,7 @@ from market.language import ModelSettings
 if TYPE_CHECKING:
     from ray.actor import ActorHandle
 
+    from actors.language.response_cache import ResponseCache
     from actors.ray_actors import RemoteOutside
 
 #: How many market actors are started until one comes up: those on a node that was just lost do not.
@@ -59,6 +61,7 @@ class InlinePlace:
 
     async def open(self, script: Script) -> Market:
         """An episode in this process."""
+        _know_keys(script)
         return stage_inline(script, self.facts)
 
 
@@ -88,6 +91,7 @@ class RayPlace:
         Raises:
             ProcessDiedError: If none comes up.
         """
+        _know_keys(script)
         while self._idle:
             handle = self._idle.pop()
             if await self._actors.lives(handle):
@@ -121,15 +125,12 @@ async def inline(
         facts: Whether the encoder is asked.
 
     Raises:
-        UserError: If a model or the encoder cannot be used, as far as is known without asking.
+        UserError: If a model, the encoder or the response cache cannot be used, as far as is known
+            without asking.
     """
     from actors.language.client import LanguageClient
-    from actors.language.response_cache import ResponseCache
 
-    cache = cache_of(config)
-    client = LanguageClient(
-        caps=caps_of(config), cache=None if cache is None else ResponseCache(cache)
-    )
+    client = LanguageClient(caps=caps_of(config), cache=_opened(config))
     place = InlinePlace(client, config.encoder.model)
     if facts:
         _refuse(place.facts.problem())
@@ -154,10 +155,12 @@ async def on_ray(
         facts: Whether the encoder is asked.
 
     Raises:
-        UserError: If a model, the encoder or the cluster cannot be used.
+        UserError: If a model, the encoder, the response cache or the cluster cannot be used.
     """
     from actors.cluster import connected
 
+    if (cache := _opened(config)) is not None:
+        cache.close()  # those who use it open it for themselves
     with connected(config.address):
         place = RayPlace(config)
         try:
@@ -215,6 +218,26 @@ def _portable(casting: Casting) -> Casting:
     module = importlib.import_module(casting.policy.partition(":")[0])
     cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     return replace(casting, policy=registry.load(casting.policy))
+
+
+def _opened(config: Config) -> ResponseCache | None:
+    """The response cache; None for none."""
+    from actors.language.response_cache import ResponseCache, ResponseCacheError
+
+    if (path := cache_of(config)) is None:
+        return None
+    try:
+        return ResponseCache(path)
+    except ResponseCacheError as error:
+        raise UserError(str(error)) from None
+
+
+def _know_keys(script: Script) -> None:
+    """Keep what is secret in an episode out of what is told of its failures."""
+    know(*script.variables)
+    for group in script.castings:
+        for casting in group:
+            know_all(casting.options)
 
 
 def _refuse(problem: str | None) -> None:

@@ -96,14 +96,21 @@ class LanguageActor:
         self, caps: Mapping[str, Caps], gate: RemoteGate | None, cache: str | None
     ) -> None:
         from actors.language.client import LanguageClient
-        from actors.language.response_cache import ResponseCache
+        from actors.language.response_cache import ResponseCache, ResponseCacheError
 
-        kept = None if cache is None else ResponseCache(cache)
+        kept = None
+        self._problem: str | None = None
+        try:
+            kept = None if cache is None else ResponseCache(cache)
+        except ResponseCacheError as error:
+            self._problem = str(error)  # told when checked; later it costs answers and no more
         self._client = LanguageClient(caps=caps, gate=gate, cache=kept)
         self._desk = Desk(self._client.complete)
 
     async def check(self, settings: ModelSettings) -> str | None:
-        """See `LanguageClient.check`."""
+        """See `LanguageClient.check`; a response cache that cannot be used is a problem too."""
+        if self._problem is not None:
+            return self._problem
         await self._client.warm_up()  # a check imports litellm, which would hold up the loop
         return self._client.check(settings)
 

@@ -44,8 +44,9 @@ import random
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
+from urllib.parse import urlsplit
 
 from actors.language import wire
 from actors.language.backoff import Backoff
@@ -54,7 +55,7 @@ from actors.language.lease import Leasing, Lessee
 from actors.language.limits import Limits, Slot, Ticket
 from actors.language.litellm_transport import LitellmTransport
 from actors.language.local import MODEL, SLOTS, LocalModel, LocalModelError, calling
-from actors.language.redaction import known_keys, redacted
+from actors.language.redaction import know, known_keys, redacted
 from actors.language.response_cache import ResponseCache, Sharing, digest, is_shared
 from actors.language.transport import AttemptError, Completion, Transport
 from market.language import (
@@ -139,8 +140,10 @@ class LanguageClient:
         self._jitter = jitter or random.Random()
         self._warm = False
         self._sound: set[tuple[str, bool, str | None]] = set()
+        self._caps = dict(caps or {})
+        local_caps = self._caps.get(LOCAL, Caps())
         # Requests that the local model cannot begin yet must not run out of time.
-        self._caps = {LOCAL: Caps(in_flight=SLOTS), **(caps or {})}
+        self._caps[LOCAL] = replace(local_caps, in_flight=local_caps.in_flight or SLOTS)
         self._limits = Limits(
             self._caps,
             leased=self._caps.keys() - {LOCAL} if gate is not None else (),
@@ -197,6 +200,7 @@ class LanguageClient:
 
         None if nothing speaks against it. Imports litellm where nothing cheaper decides.
         """
+        know(settings.api_key_env)
         if (problem := _settings_problem(settings)) is not None:
             return problem
         if settings.model == LOCAL:
@@ -310,11 +314,28 @@ def _prompt_tokens(request: Request) -> int:
 
 
 def _settings_problem(settings: ModelSettings) -> str | None:
-    if taken := sorted(wire.RESERVED & settings.extra.keys()):
+    if taken := wire.reserved(settings.extra):
         return f"The parameter {taken[0]!r} of the model {settings.model!r} cannot be in extra."
+    for name in sorted(wire.COUNTED & settings.extra.keys()):
+        if type(settings.extra[name]) is not int:
+            return f"{name!r} in extra of the model {settings.model!r} must be a whole number."
+    if settings.api_base is not None and not _is_address(settings.api_base):
+        return (
+            f"The model {settings.model!r} cannot be asked at its api_base, which is no address; "
+            "write one such as http://localhost:8000/v1."
+        )
     if settings.api_key_env is not None and not os.environ.get(settings.api_key_env):
         return f"The environment variable {settings.api_key_env} (api_key_env) is not set."
     return None
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return False
+    return bool(host) and parts.scheme in ("http", "https")
 
 
 def _keys(target: _Target | None) -> set[str]:

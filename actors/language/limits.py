@@ -10,7 +10,9 @@ to what it takes (`window.py`), and while it asks to be left alone, nobody asks 
 the caps its user sets (`caps.py`), or that part of them which a gate leases (`gate.py`).
 
 Turns are given in the order of arrival, and a request that is tried again keeps its place, so
-nobody starves. A model that is held by its own caps lets those of other models pass.
+nobody starves. A model that is held by its own caps lets those of other models pass. Who asks one
+model at several providers has one cap for all: its next turn is for who arrived first, of those
+whose provider can be asked.
 """
 
 from __future__ import annotations
@@ -116,6 +118,8 @@ class Limits:
         self.leased = frozenset(leased)
         self._lanes: dict[str, _Lane] = {}
         self._arrivals = 0
+        self._timer: asyncio.Task[None] | None = None
+        self._timer_at = math.inf
         #: Called when a request has to wait.
         self.on_wait: Callable[[], None] = _nothing
 
@@ -129,19 +133,19 @@ class Limits:
         """Wait for the turn of a request, and hold it while the request is under way."""
         lane = self._lane(ticket.provider)
         turn = lane.queue(ticket, self._capped.get(ticket.model))
+        self._admit()
         if not turn.done():
             self.on_wait()
-        slot = await lane.turn(turn)
+        slot = await self._turn(turn)
         try:
             yield slot
         finally:
-            lane.release(slot)
+            self._release(slot)
 
     def allow(self, model: str, granted: Load, until: float) -> None:
         """Set what a gate grants of a model's caps until some time."""
         self._capped[model].allow(granted, until)
-        for lane in self._lanes.values():
-            lane.admit()
+        self._admit()
 
     def freeze(self, model: str, used: Load) -> None:
         """Send nothing more to a model than is told a gate to be used, until it has answered."""
@@ -150,8 +154,7 @@ class Limits:
     def thaw(self, model: str) -> None:
         """Go on with what a gate granted before: it cannot be reached."""
         self._capped[model].thaw()
-        for lane in self._lanes.values():
-            lane.admit()
+        self._admit()
 
     def demand(self, model: str) -> Demand:
         """What is done with a capped model, and what waits."""
@@ -183,8 +186,65 @@ class Limits:
     def _lane(self, provider: str) -> _Lane:
         lane = self._lanes.get(provider)
         if lane is None:
-            lane = self._lanes[provider] = _Lane(self._new_window(), self.clock, self.sleep)
+            lane = self._lanes[provider] = _Lane(self._new_window(), self.clock)
         return lane
+
+    async def _turn(self, turn: asyncio.Future[Slot]) -> Slot:
+        """Wait for a turn."""
+        try:
+            return await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._release(turn.result())
+            raise
+
+    def _release(self, slot: Slot) -> None:
+        """End a turn."""
+        slot._lane.release(slot)
+        self._admit()
+
+    def _admit(self) -> None:
+        """Give turns to all who may have one, and look again when the next may."""
+        now = self.clock()
+        while True:
+            soonest = math.inf
+            # Lanes share the meter of a capped model: only the eldest request is held against it.
+            eldest: dict[Meter, tuple[Ticket, _Lane, _Queue]] = {}
+            for lane in self._lanes.values():
+                heads = lane.heads()
+                if heads and (opens := lane.opens(now)) > now:
+                    soonest = min(soonest, opens)
+                    continue
+                for ticket, queue in heads:
+                    known = eldest.get(queue.meter)
+                    if known is None or ticket.arrival < known[0].arrival:
+                        eldest[queue.meter] = ticket, lane, queue
+            chosen: tuple[Ticket, _Lane, _Queue] | None = None
+            for meter, one in eldest.items():
+                wait = meter.wait(now, meter.counted(one[0].tokens))
+                if wait > 0:
+                    soonest = min(soonest, now + wait)
+                elif chosen is None or one[0].arrival < chosen[0].arrival:
+                    chosen = one
+            if chosen is None:
+                return self._look_again(soonest)
+            chosen[1].send(chosen[2], now)
+
+    def _look_again(self, at: float) -> None:
+        if math.isinf(at):
+            return
+        if self._timer is not None and not self._timer.done():
+            if self._timer_at <= at:
+                return
+            self._timer.cancel()
+        self._timer_at = at
+        self._timer = asyncio.ensure_future(self._tick(at))
+
+    async def _tick(self, at: float) -> None:
+        # A floor, so that rounding cannot make a wait that never ends of waits of no time.
+        await self.sleep(max(at - self.clock(), 1e-3))
+        self._timer = None
+        self._admit()
 
 
 @dataclass(slots=True)
@@ -208,22 +268,14 @@ def _nothing() -> None:
 class _Lane:
     """What goes to one provider."""
 
-    def __init__(
-        self,
-        window: Window,
-        clock: Callable[[], float],
-        sleep: Callable[[float], Awaitable[None]],
-    ) -> None:
+    def __init__(self, window: Window, clock: Callable[[], float]) -> None:
         self.window = window
         self._clock = clock
-        self._sleep = sleep
         self._under_way = 0
         self._sent = 0
         self.quiet_until = -math.inf
         self._queues: dict[str, _Queue] = {}
         self._young: deque[Slot] = deque()
-        self._timer: asyncio.Task[None] | None = None
-        self._timer_at = math.inf
 
     def queue(self, ticket: Ticket, meter: Meter | None) -> asyncio.Future[Slot]:
         """Queue for a turn."""
@@ -232,17 +284,12 @@ class _Lane:
             queue = self._queues[ticket.model] = _Queue(meter or Meter(Caps()))
         turn: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
         heapq.heappush(queue.heap, (ticket.arrival, ticket, turn))
-        self.admit()
         return turn
 
-    async def turn(self, turn: asyncio.Future[Slot]) -> Slot:
-        """Wait for a turn."""
-        try:
-            return await turn
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self.release(turn.result())
-            raise
+    def heads(self) -> list[tuple[Ticket, _Queue]]:
+        """Who is next for each model that is waited for."""
+        queues = self._queues.values()
+        return [(ticket, queue) for queue in queues if (ticket := queue.head()) is not None]
 
     def waiting(self, model: str) -> list[Ticket]:
         """Those who wait for a model, in no order."""
@@ -254,7 +301,6 @@ class _Lane:
         slot.settled = True
         self._under_way -= 1
         slot._meter.end(slot.spent, self._clock(), slot.tokens)
-        self.admit()
 
     def accepted(self, slot: Slot) -> None:
         """Note that a request was not rejected."""
@@ -270,33 +316,17 @@ class _Lane:
         """Send nothing for so long."""
         self.quiet_until = max(self.quiet_until, self._clock() + seconds)
 
-    def admit(self) -> None:
-        """Give turns to all who may have one, and look again when the next may."""
-        now = self._clock()
-        while any(queue.head() for queue in self._queues.values()):
-            if now < self.quiet_until:
-                return self._look_again(self.quiet_until)
-            self._grow(now)
-            if self._under_way >= int(self.window.size):
-                young = self._young[0].sent + ACCEPTED_SECONDS if self._young else math.inf
-                return self._look_again(young)
-            soonest = math.inf
-            chosen: tuple[int, _Queue] | None = None
-            for queue in self._queues.values():
-                ticket = queue.head()
-                if ticket is None:
-                    continue
-                wait = queue.meter.wait(now, queue.meter.counted(ticket.tokens))
-                if wait > 0:
-                    soonest = min(soonest, wait)
-                elif chosen is None or ticket.arrival < chosen[0]:
-                    chosen = ticket.arrival, queue
-            if chosen is None:
-                return self._look_again(now + soonest)
-            self._send(chosen[1], now)
-        return None
+    def opens(self, now: float) -> float:
+        """When the provider may be asked by the clock; infinite if only an answer can help."""
+        if now < self.quiet_until:
+            return self.quiet_until
+        self._grow(now)
+        if self._under_way < int(self.window.size):
+            return now
+        return self._young[0].sent + ACCEPTED_SECONDS if self._young else math.inf
 
-    def _send(self, queue: _Queue, now: float) -> None:
+    def send(self, queue: _Queue, now: float) -> None:
+        """Give the next turn to who is next for a model."""
         _, ticket, turn = heapq.heappop(queue.heap)
         spent = queue.meter.begin(now, queue.meter.counted(ticket.tokens))
         self._sent += 1
@@ -316,19 +346,3 @@ class _Lane:
                     return
                 self.accepted(oldest)
             self._young.popleft()
-
-    def _look_again(self, at: float) -> None:
-        if math.isinf(at):
-            return
-        if self._timer is not None and not self._timer.done():
-            if self._timer_at <= at:
-                return
-            self._timer.cancel()
-        self._timer_at = at
-        self._timer = asyncio.ensure_future(self._tick(at))
-
-    async def _tick(self, at: float) -> None:
-        # A floor, so that rounding cannot make a wait that never ends of waits of no time.
-        await self._sleep(max(at - self._clock(), 1e-3))
-        self._timer = None
-        self.admit()

@@ -56,6 +56,8 @@ _NO_CONNECTION: Final = frozenset(
 )
 #: How far an error is followed to what it came of.
 _DEPTH: Final = 8
+#: A provider that wants to be left alone for longer is not waited for by anybody: a day.
+_LONGEST: Final = 86_400.0
 
 #: What litellm puts in front of a provider's own words.
 _PREFIX: Final = re.compile(
@@ -238,10 +240,8 @@ def _cost(model: str, usage: Any) -> float | None:
 
 def _refused(error: Exception) -> bool:
     litellm = _load()
-    return (
-        isinstance(error, litellm.ContentPolicyViolationError)
-        or getattr(error, "code", None) in _REFUSED
-    )
+    refusal = isinstance(error, litellm.ContentPolicyViolationError)
+    return refusal or _is_one_of(getattr(error, "code", None), _REFUSED)
 
 
 def _attempt_error(error: Exception) -> AttemptError:
@@ -260,10 +260,14 @@ def _cause(error: Exception, status: object) -> FailureCause:
     if status == _RATE_LIMIT:
         body = getattr(error, "body", None)
         code = body.get("code") if isinstance(body, Mapping) else None
-        return "rejected" if code in _SPENT else "rate_limit"
+        return "rejected" if _is_one_of(code, _SPENT) else "rate_limit"
     if status in (_TIMEOUT, _CONFLICT) or _is_connection(error):
         return "unreachable"
     return "rejected" if isinstance(status, int) and 400 <= status < 500 else "server"
+
+
+def _is_one_of(code: object, codes: frozenset[str]) -> bool:
+    return isinstance(code, str) and code in codes
 
 
 def _is_connection(error: BaseException | None) -> bool:
@@ -297,10 +301,10 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     if value is None:
         return None
     try:
-        return max(0.0, float(value))
+        seconds = float(value)
     except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
-        return None
+        try:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return None
+    return min(max(0.0, seconds), _LONGEST)

@@ -10,20 +10,43 @@ import functools
 import json
 import os
 import urllib.parse
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
+from market.environment import Json
 from market.secrets import forbidden_key
 
 #: A shorter value is a placeholder such as `EMPTY`, and may be an ordinary word.
 _SHORTEST: Final = 8
 
+#: The option that names the variable of a key.
+_NAMES_A_KEY: Final = "api_key_env"
+
 _is_secret: Final = functools.lru_cache(maxsize=4_096)(forbidden_key)
+
+#: Variables of this process that are said to hold secrets, whatever their names are.
+_said: Final[set[str]] = set()
+
+
+def know(*variables: str | None) -> None:
+    """Take it that environment variables hold secrets; from now on `known_keys` has them."""
+    _said.update(name for name in variables if name)
+
+
+def know_all(options: Json) -> None:
+    """Take it of all variables that options name as those of keys, however deep."""
+    if isinstance(options, Mapping):
+        name = options.get(_NAMES_A_KEY)
+        know(name if isinstance(name, str) else None)
+        options = list(options.values())
+    if isinstance(options, list | tuple):
+        for each in options:
+            know_all(each)
 
 
 def known_keys() -> set[str]:
-    """Values of all environment variables that hold secrets, by their names."""
-    return {value for name, value in os.environ.items() if _is_secret(name)}
+    """Values of all environment variables that hold secrets: by their names, or said to do so."""
+    return {value for name, value in os.environ.items() if name in _said or _is_secret(name)}
 
 
 def redacted(text: str, keys: Iterable[str]) -> str:

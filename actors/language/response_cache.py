@@ -66,7 +66,8 @@ class ResponseCache:
             self._file.execute(_TABLE)
         except (OSError, sqlite3.Error) as error:
             raise ResponseCacheError(
-                f"{self.path} cannot be used as a response cache: {error}."
+                f"{self.path} cannot be used as a response cache ({error}); name another file in "
+                "`response_cache`."
             ) from None
 
     def find(self, key: bytes) -> Reply | None:
@@ -152,7 +153,6 @@ class Sharing:
         if (reply := self._cache.find(key)) is not None:
             return reply
         call = self._under_way.get(key)
-        first = call is None
         if call is None:
             call = self._under_way[key] = _Call(asyncio.ensure_future(self._ask(key, ask)))
             call.task.add_done_callback(lambda _: self._forget(key, call))
@@ -164,7 +164,8 @@ class Sharing:
             if not call.waiting:
                 call.task.cancel()
                 self._forget(key, call)
-        if first:
+        if not call.counted:
+            call.counted = True
             return outcome
         return cached(outcome) if isinstance(outcome, Reply) else replace(outcome, unsure=0)
 
@@ -183,7 +184,8 @@ class Sharing:
 
 @dataclass(slots=True)
 class _Call:
-    """A request under way, and how many wait for its answer."""
+    """A request under way, how many wait for its answer, and whether one was told what it cost."""
 
     task: asyncio.Task[Reply | ProviderFailure]
     waiting: int = 0
+    counted: bool = False

@@ -72,14 +72,15 @@ class Assembly:
             raise AttemptError("server", "the answer broke off", unsure=True)
         # A prompt has at least one token: a count of none is litellm's filling for no count.
         usage = self._usage if getattr(self._usage, "prompt_tokens", 0) else None
+        # litellm leaves the model and the ids of calls as the server wrote them, text or not.
         return Completion(
             text="".join(self._text),
             finish=self._ended(),
             tool_calls=tuple(
-                ToolCall(call.id or f"call-{index}", call.name, "".join(call.arguments))
+                ToolCall(str(call.id or f"call-{index}"), call.name, "".join(call.arguments))
                 for index, call in sorted(self._calls.items())
             ),
-            model=self.model,
+            model=str(self.model),
             prompt_tokens=None if usage is None else usage.prompt_tokens,
             completion_tokens=None if usage is None else usage.completion_tokens,
             cached_tokens=getattr(

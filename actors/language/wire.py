@@ -11,12 +11,17 @@ from market.language import ANSWER_TOOL, Message, Output, Request
 #: Parameters that are the client's business; `extra` may not set them.
 RESERVED: Final = frozenset(
     {
-        *("model", "messages", "tools", "tool_choice", "response_format"),
+        *("model", "deployment_id", "messages", "tools", "tool_choice", "response_format"),
         *("max_tokens", "temperature"),
         *("stream", "stream_options", "timeout", "api_base", "base_url", "api_key"),
         *("num_retries", "max_retries", "retry_policy", "fallbacks", "mock_response"),
+        *("drop_params", "additional_drop_params"),
     }
 )
+
+#: Parameters that `extra` may set, where they are counted before a call (`actors/ceilings.py`), but
+#: not `extra_body`, which reaches the provider uncounted.
+COUNTED: Final = frozenset({"max_completion_tokens", "n"})
 
 #: What OpenAI's strict mode understands of JSON schema.
 _STRICT_WORDS: Final = frozenset(
@@ -26,6 +31,15 @@ _STRICT_WORDS: Final = frozenset(
         *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     }
 )
+
+
+def reserved(extra: Mapping[str, Json]) -> list[str]:
+    """Names of what further parameters may not set, neither by themselves nor in `extra_body`."""
+    body = extra.get("extra_body")
+    names = RESERVED & extra.keys()
+    if isinstance(body, Mapping):
+        names |= {f"extra_body.{name}" for name in (RESERVED | COUNTED) & body.keys()}
+    return sorted(names)
 
 
 def parameters(request: Request, output: Output) -> dict[str, Json]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actors.episode import ask_of, stage_of
+from actors.language.redaction import know_all, known_keys, redacted
 from actors.retailer import Retailers
 from actors.roster import roster
 from embeddings import EncoderError
@@ -85,6 +86,7 @@ class Packer:
 
     def __init__(self, config: Config, facts: Facts, player: Player | None = None) -> None:
         assert config.study is not None
+        know_all([retailer.options for retailer in config.retailers])
         self._config = config
         self._player = player or play
         self._facts = lru_cache(None)(facts)
@@ -107,7 +109,7 @@ class Packer:
             except EncoderError:
                 raise
             except Exception:
-                failures[name] = traceback.format_exc()
+                failures[name] = redacted(traceback.format_exc(), known_keys())
         done = len(shard.units) - len(failures)
         return Packed(shard.number, done, table_of(rows), failures, memory(), os.getpid())
 

@@ -35,7 +35,10 @@ class Price(Model):
 
 
 class ModelCaps(Model):
-    """How hard one model may be asked, over the whole run. What is not given is not limited."""
+    """How hard one model may be asked, over the whole run; what is not given is not limited.
+
+    Of `local`, `in_flight` is 4 where not given.
+    """
 
     in_flight: Annotated[int, Field(ge=1)] | None = None
     """Requests at once."""

@@ -93,6 +93,16 @@ def test_a_bug_of_the_work_reaches_the_one_who_asked_and_nobody_else() -> None:
     assert "KeyError" in str(answers[3])
 
 
+def test_no_key_is_in_the_words_of_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_KEY", "sk-canary-5d21")
+
+    async def work(request: int) -> int:
+        raise KeyError("sk-canary-5d21")
+
+    with pytest.raises(RuntimeError, match=r"KeyError: '\*\*\*'"):
+        asyncio.run(Line(work).courier.ask(1))
+
+
 def test_when_the_far_side_dies_everybody_who_waits_is_told_and_can_ask_again() -> None:
     async def play() -> tuple[list[Any], int]:
         gate = asyncio.Event()

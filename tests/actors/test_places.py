@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from actors.errors import UserError
+from actors.language.client import LanguageClient
 from actors.places import caps_of
 from actors.progress.audience import OneEpisode
 from actors.run import run
 from market.calls import read_calls
 from market.config import configure, load
+from tests.actors.language.asking import CANARY
 from tests.actors.test_episode import Quiet
 from tests.actors.test_ray import RULES
 from tests.provider import Provider, Says
@@ -49,6 +52,35 @@ def test_a_response_cache_asks_equal_requests_once(tmp_path: Path) -> None:
     assert 0 < asked <= len(replies[0])
     assert all(reply.usage.cached for reply in replies[1])
     assert all(reply.usage.cost_usd == 0 for reply in replies[1])
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["inline", "on Ray"])
+def test_a_response_cache_that_cannot_be_opened_is_refused_before_anything_starts(
+    tmp_path: Path, alone: bool
+) -> None:
+    told = configure(settings("http://127.0.0.1:9/v1", response_cache=str(tmp_path), inline=alone))
+    with pytest.raises(UserError, match=r"cannot be used as a response cache .*`response_cache`"):
+        run(told, tmp_path / "run", OneEpisode(Unmoved()))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_key_is_in_nothing_that_is_kept_of_failures_whatever_its_variable_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MINE", CANARY)
+
+    async def fails(*_: object) -> None:
+        raise RuntimeError(f"a bug: {os.environ['MINE']}")
+
+    monkeypatch.setattr(LanguageClient, "complete", fails)
+    told = settings("http://127.0.0.1:9/v1")
+    told["retailers"][0]["options"]["api_key_env"] = "MINE"
+    outcome = run(configure(told), tmp_path / "run", OneEpisode(Unmoved()))
+    assert "a bug: ***" in outcome.failed[0]
+    (trace,) = (tmp_path / "run").glob("episodes/*/error.txt")
+    assert "a bug: ***" in trace.read_text()
+    files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
+    assert not any(CANARY.encode() in path.read_bytes() for path in files)
 
 
 def test_a_model_is_asked_no_harder_than_its_caps_allow(tmp_path: Path) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from actors import ray_language
 from actors.hosts import ProcessDiedError
-from actors.ray_language import CHECKS, RemoteLanguage
+from actors.ray_language import CHECKS, LanguageActor, RemoteLanguage
 from market.language import ModelSettings
 
 
@@ -49,6 +50,12 @@ def test_an_actor_that_dies_while_it_is_checked_is_replaced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert checked(monkeypatch, deaths=2) == ("no key", 3)
+
+
+def test_an_actor_whose_response_cache_cannot_be_opened_says_so_and_lives(tmp_path: Path) -> None:
+    told = asyncio.run(LanguageActor({}, None, str(tmp_path)).check(ModelSettings("openai/any")))
+    assert told is not None
+    assert f"{tmp_path} cannot be used as a response cache" in told
 
 
 def test_one_that_dies_again_and_again_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from actors.language.caps import Caps
 from actors.language.client import LanguageClient
 from actors.language.local import SLOTS, LocalModel
 from market.language import Message, ModelSettings, Reply, ToolCall
@@ -216,6 +218,45 @@ def test_a_wait_beyond_all_patience_is_a_failure_at_once() -> None:
     assert asker.waits == []
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Fri, 01 Jan 2100 00:00:00 +99999999999999",
+        "Fri, 01 Jan 2100 00:00:00 GMT",
+        "Fri, 99 Jan 99999999 00:00:00 GMT",
+        "9" * 5000,
+        "inf",
+        "nan",
+        "soon",
+    ],
+)
+def test_whatever_a_provider_asks_to_wait_nobody_waits_for_ever(header: str) -> None:
+    asker = Asker(tries=2)
+    with Provider(Fails(429, retry_after=header)) as provider:
+        failure = asker.failure(question(api_base=provider.api_base))
+    assert failure.cause == "rate_limit"
+    assert sum(asker.waits) < 60
+
+
+def test_an_error_whose_code_is_no_text_is_a_failure_like_any_other() -> None:
+    odd: Any = {"insufficient_quota": ["content_filter"]}
+    with Provider(Fails(429, code=odd), Fails(400, code=odd)) as provider:
+        failure = Asker().failure(question(api_base=provider.api_base))
+        assert len(provider.asked) == 2
+    assert failure.cause == "rejected"
+
+
+@pytest.mark.parametrize(
+    "api_base",
+    ["http://[bad", "localhost:18123/v1", "ftp://host/v1", "http://", "http://host:x", ""],
+)
+def test_what_is_no_address_is_rejected_and_not_tried(api_base: str) -> None:
+    asker = Asker()
+    failure = asker.failure(question(api_base=api_base))
+    assert (failure.cause, failure.unsure, asker.waits) == ("rejected", 0, [])
+    assert "write one such as http://localhost:8000/v1." in failure.message
+
+
 @either_way
 def test_a_provider_that_hangs_is_given_up_at_the_timeout(stream: bool) -> None:
     started = time.monotonic()
@@ -290,6 +331,19 @@ def test_no_key_is_in_any_text_or_log(
         assert CANARY not in text
 
 
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+@either_way
+def test_names_in_an_answer_that_are_no_text_become_text(
+    stream: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_KEY", CANARY)
+    number: Any = 5
+    with Provider(Says("fine", model=number)) as provider:
+        asked = question(api_base=provider.api_base, api_key_env="SHOP_KEY", stream=stream)
+        reply = Asker().reply(asked)
+    assert (reply.text, reply.usage.model) == ("fine", "5")
+
+
 def test_many_requests_at_once_are_each_answered() -> None:
     def echo(body: Body) -> Says:
         return Says(body["messages"][0]["content"], after=0.05)
@@ -305,14 +359,17 @@ def test_many_requests_at_once_are_each_answered() -> None:
     assert texts == [f"seat {seat}" for seat in range(20)]
 
 
-def test_no_more_requests_are_sent_to_the_local_model_than_it_works_on() -> None:
+@pytest.mark.parametrize("caps", [{}, {"local": Caps(requests_per_minute=60)}])
+def test_no_more_requests_are_sent_to_the_local_model_than_it_works_on(
+    caps: dict[str, Caps],
+) -> None:
     with Provider(Says("fine", after=0.05)) as provider:
 
         class Elsewhere(LocalModel):
             def start(self) -> str:
                 return provider.api_base
 
-        replies = Asker(local=Elsewhere()).ask(*[question("local")] * 10)
+        replies = Asker(local=Elsewhere(), caps=caps).ask(*[question("local")] * 10)
         assert len(provider.asked) == 10
         assert 1 < provider.most_at_once <= SLOTS
     assert all(isinstance(reply, Reply) and reply.usage.cost_usd == 0.0 for reply in replies)
@@ -325,6 +382,10 @@ def test_no_more_requests_are_sent_to_the_local_model_than_it_works_on() -> None
         (ModelSettings("openai/gpt-4o-mini"), "OPENAI_API_KEY"),
         (ModelSettings("nobody/any"), "'nobody/any'"),
         (ModelSettings("openai/any", extra={"num_retries": 3}), "'num_retries'"),
+        (ModelSettings("openai/any", extra={"additional_drop_params": ["max_tokens"]}), "drop_"),
+        (ModelSettings("openai/any", extra={"extra_body": {"max_tokens": 9}}), "body.max_tokens'"),
+        (ModelSettings("openai/any", extra={"extra_body": {"n": 9}}), "'extra_body.n'"),
+        (ModelSettings("openai/any", extra={"n": "9"}), "must be a whole number"),
     ],
 )
 def test_what_cannot_work_is_known_before_anything_is_sent(

@@ -292,3 +292,59 @@ def test_nobody_starves_among_models_of_one_provider() -> None:
     waited, ahead = run(main())
     assert ahead > 10
     assert waited <= ahead / 4 + 2
+
+
+def test_a_capped_model_that_is_asked_at_two_addresses_answers_in_the_order_of_arrival() -> None:
+    order: list[str] = []
+
+    async def main() -> None:
+        queue, provider = limits(model=Caps(in_flight=1)), Provider(latency=1)
+
+        async def asker(name: str, address: str) -> None:
+            await ask(queue, provider, name=address)
+            order.append(name)
+
+        await asyncio.gather(
+            *(asker(name, "east" if name < "e" else "west") for name in "abefcdgh")
+        )
+        assert provider.most == 1
+
+    run(main())
+    assert order == list("abefcdgh")
+
+
+def test_nobody_starves_at_another_address_of_a_crowded_model() -> None:
+    """The minute's tokens are kept for a large request though small ones keep arriving."""
+    provider = Provider(latency=1)
+
+    async def main() -> float:
+        queue = limits(model=Caps(tokens_per_minute=1_000))
+
+        async def crowd() -> None:
+            while True:
+                crowded.append(asyncio.ensure_future(ask(queue, provider, tokens=100, name="east")))
+                await asyncio.sleep(2)
+
+        crowded: list[asyncio.Future[float]] = []
+        arriving = asyncio.ensure_future(crowd())
+        await asyncio.sleep(100.5)
+        began = clock()
+        waited = await ask(queue, provider, tokens=1_000, name="west") - began
+        arriving.cancel()
+        for task in crowded:
+            task.cancel()
+        return waited
+
+    assert run(main()) < 5 * MINUTE
+
+
+def test_an_address_that_wants_to_be_left_alone_does_not_hold_up_another() -> None:
+    async def main() -> tuple[float, float]:
+        queue, provider = limits(model=Caps(in_flight=1)), Provider(latency=1)
+        queue.leave_alone("east", 30)
+        east = asyncio.ensure_future(ask(queue, provider, name="east"))
+        await asyncio.sleep(0)
+        west = await ask(queue, provider, name="west")
+        return await east, west
+
+    assert run(main()) == (pytest.approx(31.0), pytest.approx(1.0))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.language.backoff import Backoff
-from actors.language.redaction import redacted
+from actors.language.redaction import know_all, known_keys, redacted
 from actors.language.transport import AttemptError, Completion
 from actors.language.wire import is_strict
 from market.environment import Json
@@ -38,6 +39,17 @@ def test_a_key_is_replaced_however_it_is_spelled() -> None:
 
 def test_a_placeholder_is_no_key() -> None:
     assert redacted("The EMPTY shelf", {"EMPTY", ""}) == "The EMPTY shelf"
+
+
+def test_a_variable_that_options_name_holds_a_key_whatever_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("SHOP_TOKEN", "MINE_AT_THE_TOP", "MINE_BELOW", "NOBODYS"):
+        monkeypatch.setenv(name, f"value-of-{name}")
+    know_all({"api_key_env": "MINE_AT_THE_TOP", "judges": [{"api_key_env": "MINE_BELOW"}, 7]})
+    found = known_keys()
+    assert {"value-of-SHOP_TOKEN", "value-of-MINE_AT_THE_TOP", "value-of-MINE_BELOW"} <= found
+    assert "value-of-NOBODYS" not in found
 
 
 def test_a_schema_is_strict_only_if_every_property_is_required_and_no_other_allowed() -> None:

@@ -158,6 +158,23 @@ def test_a_call_ends_when_nobody_waits_for_it_and_not_before(path: Path) -> None
     assert isinstance(reply, Reply)
 
 
+def test_who_still_waits_is_told_the_price_when_the_one_who_asked_is_gone(path: Path) -> None:
+    async def main(request: Request) -> list[Any]:
+        client = LanguageClient(cache=ResponseCache(path))
+        await client.warm_up()
+        asking = [asyncio.ensure_future(client.complete(request)) for _ in range(3)]
+        await asyncio.sleep(0.2)
+        asking[0].cancel()
+        replies = await asyncio.gather(*asking[1:])
+        await client.close()
+        return replies
+
+    with Provider(Says("fine", after=0.5)) as provider:
+        replies = asyncio.run(main(question(api_base=provider.api_base)))
+        assert len(provider.asked) == 1
+    assert [reply.usage.cached for reply in replies] == [False, True]
+
+
 def test_neither_keys_nor_prompts_are_in_the_file(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,7 +111,8 @@ def test_a_policy_that_raises_costs_its_own_turn_as_in_a_run() -> None:
     assert result.seats["markup"].score > 0
 
 
-def test_a_unit_that_fails_by_a_bug_costs_no_other() -> None:
+def test_a_unit_that_fails_by_a_bug_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARKET_API_KEY", "sk-of-nobody-0001")
     config = study("study.rosters=[all]")
     shard = plan(config).shards[0]
     seen: list[int] = []
@@ -122,7 +123,7 @@ def test_a_unit_that_fails_by_a_bug_costs_no_other() -> None:
         def sometimes(decision: Any) -> Any:
             seen.append(1)
             if len(seen) == 1:
-                raise RuntimeError("a bug")
+                raise RuntimeError("a bug with sk-of-nobody-0001")
             return answer(decision)
 
         return sometimes
@@ -132,7 +133,7 @@ def test_a_unit_that_fails_by_a_bug_costs_no_other() -> None:
     assert packed.units == len(shard.units) - 1
     (name,) = packed.failures
     assert name.endswith("seed-1.rep-1")
-    assert "a bug" in packed.failures[name]
+    assert "a bug with ***" in packed.failures[name]
     assert name not in set(packed.table.to_pandas()["unit"])
 
 
