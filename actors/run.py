@@ -6,7 +6,8 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,15 +18,18 @@ from actors.places import crowded, inline, on_ray
 from actors.progress.audience import Audience
 from actors.roster import Seat, distinct_models, roster
 from actors.summary import summarise
-from actors.tournament import CALLS, JOURNAL, Ended, Tournament, finished, header_of
+from actors.tournament import AS_BEGUN, CALLS, JOURNAL, Ended, Tournament, header_of, unfinished
 from market import variables
-from market.calls import read_calls
+from market.calls import CallLogError, read_calls
 from market.config import Config, resolved, seat_ids
 from market.config.plans import EpisodePlan, expand
+from market.config.spending import Limits
 from market.environment import Json
-from market.journal import has_header
+from market.journal import ConfigChangedError, JournalReader, has_header
 from market.language import ModelSettings
-from market.storage import LOCAL, Storage
+from market.storage import LOCAL, Lock, LockedError, Storage
+
+CONFIG, SUMMARY = "config.json", "summary.json"
 
 #: Memory of a retailer's process, and episodes per core where models are waited for.
 PROCESS_BYTES = 130 * 2**20
@@ -40,7 +44,7 @@ class RunOutcome:
         folder: Where.
         summary: What `summary.json` holds; None while episodes are owed.
         owed: Why an episode could not go on; None when none waits.
-        failed: For each episode that failed, what failed.
+        failed: For each episode that failed, or whose records are damaged, what is wrong.
     """
 
     folder: Path
@@ -68,23 +72,82 @@ def run(
     Raises:
         UserError: If something of the user's cannot work, before anything is written.
         market.journal.ConfigChangedError: If the run to resume had another configuration.
+        market.storage.LockedError: If another command plays there.
     """
-    began = time.monotonic()
     if config.study is not None:
         raise UserError(f"{config.name} is a study; play it with `market study`.")
-    if resume and not (out / "episodes").exists():
+    if resume and not storage.names(out):
         raise UserError(f"{out} holds no run to resume; leave out --resume.")
-    ended = asyncio.run(play_all(config, expand(config), out, audience, storage))
+    with alone_in(out, storage) as lock:
+        # Who was killed before the first episode left nothing but a lock that was taken before.
+        if resume and lock.epoch == 1 and not (out / "episodes").exists():
+            raise UserError(f"{out} holds no run to resume; name another folder with --out.")
+        return _play(config, out, audience, storage)
+
+
+def _play(config: Config, out: Path, audience: Audience, storage: Storage) -> RunOutcome:
+    began = time.monotonic()
+    plans = expand(config)
+    refuse_another(plans, out, storage)
+    ended = asyncio.run(play_all(config, plans, out, audience, storage))
     owed = [one.played.owed for one in ended if one.played is not None and one.played.owed]
     failed = tuple(one.error for one in ended if one.error is not None)
     if owed or not any((out / "episodes").glob(f"*/{JOURNAL}")):
         return RunOutcome(out, None, owed[0] if owed else None, failed)
-    seconds = time.monotonic() - began
+    # Who plays nothing takes no time of play; who goes on adds to what there was.
+    seconds = _seconds_before(out) + (time.monotonic() - began if ended else 0.0)
     with relaxed():
-        summary = _conclude(config, out, roster(config), seconds, failed)
+        summary, left_out = _conclude(config, out, roster(config), seconds, failed)
     if summary is not None:
         audience.finished(summary)
+    told = {one.plan.id for one in ended if one.error is not None}
+    failed += tuple(why for episode, why in left_out.items() if episode not in told)
     return RunOutcome(out, summary, None, failed)
+
+
+@contextmanager
+def alone_in(out: Path, storage: Storage = LOCAL) -> Iterator[Lock]:
+    """Hold the folder of a run, so that no other command plays there.
+
+    It is made if need be, and removed again if nothing came into it.
+
+    Raises:
+        market.storage.LockedError: If another command holds it.
+    """
+    new = [folder for folder in (out, *out.parents) if not folder.exists()]
+    try:
+        storage.make_folder(out)
+        try:
+            lock = storage.lock(out / CONFIG)
+        except LockedError as error:
+            raise LockedError(
+                f"Another command plays in {out}; wait until it has ended, or name another folder "
+                "with --out."
+            ) from error
+        try:
+            yield lock
+        finally:
+            lock.release(remove=True)
+    finally:
+        for folder in new:
+            with suppress(OSError):  # something is in it
+                folder.rmdir()
+
+
+def refuse_another(plans: Sequence[EpisodePlan], out: Path, storage: Storage = LOCAL) -> None:
+    """Refuse a folder in which other episodes were begun, and none of these.
+
+    Raises:
+        ConfigChangedError: If it is one.
+    """
+    journals = [out / "episodes" / name / JOURNAL for name in storage.names(out / "episodes")]
+    begun = [path for path in journals if has_header(path, storage)]
+    if not begun or {path.parent.name for path in begun} & {plan.id for plan in plans}:
+        return
+    with closing(JournalReader(begun[0], storage)) as reader:
+        keys = reader.header.differences(header_of(plans[0]))
+    named = tuple(key for key in keys if key != "episode")
+    raise ConfigChangedError(begun[0], named or ("tournament",), AS_BEGUN)
 
 
 async def play_all(
@@ -99,20 +162,25 @@ async def play_all(
         audience: Who is told.
         storage: Where the records are kept.
     """
-    todo = [
-        plan
-        for plan in plans
-        if not finished(out / "episodes" / plan.id / JOURNAL, header_of(plan))
-    ]
+    todo = unfinished(plans, out, storage)
     for plan in todo:
-        if plan.config.fork and not has_header(out / "episodes" / plan.id / JOURNAL):
+        if plan.config.fork and not has_header(out / "episodes" / plan.id / JOURNAL, storage):
             raise UserError(f"{plan.id} goes on from a recording; play it by `market fork`.")
     if not todo:
         return []
     refuse_unset(todo)
     budget = budget_of(config)
     for plan in plans:
-        budget.count(read_calls(out / "episodes" / plan.id / CALLS), owners(plan.config))
+        try:
+            log = read_calls(out / "episodes" / plan.id / CALLS, storage)
+        except CallLogError as error:
+            if not limited(config):
+                continue  # whoever goes on with the episode says so; the others are played
+            raise UserError(
+                f"{error}, so nobody knows how much of the budget is spent; put the file back as "
+                "it was, or go on without a budget."
+            ) from error
+        budget.count(log, owners(plan.config))
     models: list[ModelSettings] = []
     for plan in todo:
         seats = roster(plan.config)
@@ -121,13 +189,18 @@ async def play_all(
     place = inline if config.inline and len(todo) == 1 else on_ray
     facts = any(plan.config.kind.facts for plan in todo)
     async with place(config, models, facts) as there:
-        out.mkdir(parents=True, exist_ok=True)
-        write_json(out / "config.json", resolved(config), storage)
+        write_json(out / CONFIG, resolved(config), storage)
         at_once = sum(episodes_at_once(todo, *machine) for machine in machines(config))
         tournament = Tournament(
-            todo, out, there, at_once, audience.watch, audience.ended, storage, budget
+            plans, out, there, at_once, audience.watch, audience.ended, storage, budget
         )
-        return await tournament.play()
+        return await tournament.play(todo)
+
+
+def limited(config: Config) -> bool:
+    """Whether there is a budget: of the run, or of a retailer."""
+    budgets = [config.budget, *(retailer.budget for retailer in config.retailers)]
+    return any(budget != Limits() for budget in budgets)
 
 
 def refuse_unset(plans: Sequence[EpisodePlan]) -> None:
@@ -143,21 +216,30 @@ def refuse_unset(plans: Sequence[EpisodePlan]) -> None:
 
 def _conclude(
     config: Config, out: Path, seats: Sequence[Seat], seconds: float, failed: Sequence[str]
-) -> dict[str, Json] | None:
+) -> tuple[dict[str, Json] | None, dict[str, str]]:
+    """Write tables, summary and page; returns the summary, and what the tables leave out."""
     from market.study.report import Gathered, write_report
     from market.tables import write_tables
 
     if failed and len(failed) == len(expand(config)):
-        return None
+        return None, {}
     gathered = Gathered()
-    write_tables(out, gathered.play)
+    left_out = write_tables(out, gathered.play).left_out
     described = [
         {"seat": seat.casting.seat, "policy": seat.policy, "model": seat.model} for seat in seats
     ]
     summary = summarise(out, config, described, seconds)
-    write_json(out / "summary.json", summary)
+    write_json(out / SUMMARY, summary)
     write_report(out, gathered=gathered)
-    return summary
+    return summary, left_out
+
+
+def _seconds_before(out: Path) -> float:
+    """Seconds of play that the run's last summary tells; 0 where there is none."""
+    try:
+        return float(json.loads((out / SUMMARY).read_text(encoding="utf-8"))["wall_seconds"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return 0.0
 
 
 def machines(config: Config) -> list[tuple[int, int]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from actors.budget import owners, unsure_tries
 from actors.language.prices import FREE
 from actors.progress.status import status
+from actors.roster import roster
 from market import canonical
 from market.calls import CallLogError, CallRecord, Outcome, read_calls, unsettled
 from market.config import Config, EpisodePlan, expand
@@ -20,17 +21,19 @@ from market.study.estimands.scores import Score, average, standing
 def summarise(
     folder: Path, config: Config, seats: Sequence[Mapping[str, Json]], seconds: float
 ) -> dict[str, Json]:
-    """Sum up a finished run.
+    """Sum up a finished run; of what its folder holds, the episodes that were asked for.
 
     Args:
         folder: The run's folder.
         config: Its configuration.
         seats: For each seat `seat`, `policy` and `model`.
-        seconds: Wall time.
+        seconds: Seconds of play that are known of; the answer logs may know of more.
     """
-    episodes = [episode for episode in _episodes(folder) if episode.result is not None]
+    plans = {plan.id: plan for plan in expand(config)}
+    episodes = [episode for episode in _episodes(folder, plans) if episode.result is not None]
     digests = sorted(episode.digest for episode in episodes)
-    calls = list(_calls(folder, config))
+    logs = {name: _log(folder / "episodes" / name / "calls.jsonl") for name in sorted(plans)}
+    calls = list(_calls(logs, plans, config))
     summary = {
         "name": config.name,
         "environment": config.environment,
@@ -38,11 +41,11 @@ def summarise(
         **(
             _one_episode(config, seats, episodes[0])
             if config.tournament is None
-            else _tournament(folder, config, seats, episodes)
+            else _tournament(folder, config, seats, plans, episodes)
         ),
         "no_actions": sum(episode.silent for episode in episodes),
         **_spend([call for _, call in calls]),
-        "wall_seconds": round(seconds, 3),
+        "wall_seconds": round(max(seconds, *(log.played for log in logs.values())), 3) or None,
         "journal_digest": digests[0]
         if len(digests) == 1
         else canonical.digest(canonical.dumps(digests)),
@@ -52,36 +55,64 @@ def summarise(
     return summary
 
 
-def _calls(folder: Path, config: Config) -> Iterator[tuple[str, CallRecord]]:
-    """The calls that were answered or lost, each with the name of the entry that it is told in."""
-    plans = () if config.tournament is None else expand(config)
-    names = {plan.id: owners(plan.config) for plan in plans}
-    for path in sorted(folder.glob("episodes/*/calls.jsonl")):
-        try:
-            log = read_calls(path)
-        except CallLogError:
-            # What was spent in it is told by nobody, and so unknown.
-            yield "", CallRecord("", 0, 0, "", 0, Outcome.PROVIDER_FAILED, unsure=1)
-            continue
-        settled = [c for c in log.records if c.reply is not None or unsure_tries(c)]
-        for call in [*settled, *unsettled(log).values()]:
-            yield names.get(path.parent.name, {}).get(call.seat, call.seat), call
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """What a summary needs of an answer log: the calls that were answered or lost.
+
+    Attributes:
+        calls: These; None stands for all those of a log that cannot be read.
+        played: Seconds that the run had been played for when something was logged last.
+    """
+
+    calls: Sequence[CallRecord | None]
+    played: float
 
 
-def _spend(calls: Sequence[CallRecord]) -> dict[str, Json]:
-    """What calls took. Of a lost one nobody knows, unless it was free."""
-    usages = [call.reply.usage for call in calls if call.reply is not None]
-    lost = [call for call in calls if call.reply is None]
+def _log(path: Path) -> _Log:
+    try:
+        log = read_calls(path)
+    except CallLogError:
+        return _Log([None], 0.0)
+    settled = [c for c in log.records if c.reply is not None or unsure_tries(c)]
+    played = max((call.played or 0.0 for call in log.records), default=0.0)
+    # Without what they were asked: a tournament's prompts are more than memory should hold at once.
+    return _Log([replace(c, messages=()) for c in (*settled, *unsettled(log).values())], played)
+
+
+def _calls(
+    logs: Mapping[str, _Log], plans: Mapping[str, EpisodePlan], config: Config
+) -> Iterator[tuple[str, CallRecord | None]]:
+    """The calls, each with the name of the entry that it is told in."""
+    for episode, log in logs.items():
+        names = owners(plans[episode].config)
+        if config.tournament is None:
+            names = {seat: seat for seat in names}
+        for call in log.calls:
+            if call is None:
+                asking = [s.casting.seat for s in roster(plans[episode].config) if s.model]
+                yield from ((name, None) for name in {names[seat] for seat in asking})
+            else:
+                yield names.get(call.seat, call.seat), call
+
+
+def _spend(calls: Sequence[CallRecord | None]) -> dict[str, Json]:
+    """What calls took. Of a lost one nobody knows, unless it was free; of unread ones neither."""
+    read = [call for call in calls if call is not None]
+    answered = [call.reply.usage for call in read if call.reply is not None]
+    usages = [usage for usage in answered if not usage.cached]
+    lost = [call for call in read if call.reply is None]
     costs = [None if usage.unsure else usage.cost_usd for usage in usages]
     costs += [None for call in lost if call.model not in FREE]
+    unread = [None] * (len(calls) - len(read))
     return {
         "calls": len(usages),
+        "calls_cached": len(answered) - len(usages),
         "calls_lost": sum(call.outcome is not Outcome.PROVIDER_FAILED for call in lost),
         "tokens": {
-            "prompt": _known_sum([usage.prompt_tokens for usage in usages]),
-            "completion": _known_sum([usage.completion_tokens for usage in usages]),
+            "prompt": _known_sum([*(usage.prompt_tokens for usage in usages), *unread]),
+            "completion": _known_sum([*(usage.completion_tokens for usage in usages), *unread]),
         },
-        "cost_usd": _known_sum(costs),
+        "cost_usd": _known_sum([*costs, *unread]),
     }
 
 
@@ -95,9 +126,10 @@ class _Episode:
     digest: str
 
 
-def _episodes(folder: Path) -> Iterator[_Episode]:
+def _episodes(folder: Path, plans: Iterable[str]) -> Iterator[_Episode]:
     """The episodes of a run, read one at a time."""
-    for path in sorted(folder.glob("episodes/*/journal.jsonl")):
+    for name in sorted(plans):
+        path = folder / "episodes" / name / "journal.jsonl"
         if has_header(path):
             try:
                 reader = JournalReader(path)
@@ -108,7 +140,7 @@ def _episodes(folder: Path) -> Iterator[_Episode]:
                 )
             except JournalError:
                 continue  # damaged, and counted as failed
-            yield _Episode(path.parent.name, reader.result, silent, journal_digest(path))
+            yield _Episode(name, reader.result, silent, journal_digest(path))
 
 
 def _one_episode(
@@ -126,13 +158,12 @@ def _tournament(
     folder: Path,
     config: Config,
     seats: Sequence[Mapping[str, Json]],
+    plans: Mapping[str, EpisodePlan],
     episodes: Sequence[_Episode],
 ) -> dict[str, Json]:
     """One entry per retailer with means over the finished episodes, and the episodes by state."""
-    plans = {plan.id: plan for plan in expand(config)}
-    played = [episode for episode in episodes if episode.id in plans]
     scores: dict[str, list[Score]] = {}
-    for episode in played:
+    for episode in episodes:
         assert episode.result is not None
         for score in _scores(plans[episode.id], episode.result):
             scores.setdefault(score.retailer, []).append(score)
@@ -149,12 +180,12 @@ def _tournament(
     ]
     for entry in retailers:
         entry["metrics"] = _ordered(entry["metrics"], config.kind.metrics)
-    totals = [episode.result.totals for episode in played if episode.result is not None]
+    totals = [episode.result.totals for episode in episodes if episode.result is not None]
     names = dict.fromkeys(name for each in totals for name in each)
     indices = {name: average(each.get(name) for each in totals) for name in names}
     return {
         "retailers": sorted(retailers, key=lambda entry: -entry["score"]),
-        "episodes": len(played),
+        "episodes": len(episodes),
         "states": dict(status(folder).counts),
         "rosters": list(dict.fromkeys(plan.roster for plan in plans.values())),
         "indices": _ordered(indices, config.kind.indices),

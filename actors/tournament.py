@@ -38,6 +38,9 @@ from market.storage import LOCAL, LockedError, Storage
 
 JOURNAL, CALLS, ERROR = "journal.jsonl", "calls.jsonl", "error.txt"
 
+#: What mends a configuration that is not the one that a folder was begun with.
+AS_BEGUN = "leave them as they were, or name another folder with --out"
+
 
 @dataclass(frozen=True, slots=True)
 class Ended:
@@ -88,32 +91,32 @@ class Tournament:
         self._storage = storage
         self._budget = budget
 
-    async def play(self) -> list[Ended]:
+    async def play(self, left: Sequence[EpisodePlan] | None = None) -> list[Ended]:
         """Play every episode that is not finished.
+
+        Args:
+            left: These, where somebody has looked already.
 
         Raises:
             ConfigChangedError: If an episode was begun with another configuration; before
                 anything is played.
         """
-        headers = {plan.id: header_of(plan) for plan in self._plans}
-        done = [
-            finished(self.journal(plan), headers[plan.id], self._storage) for plan in self._plans
-        ]
-        todo = [plan for plan, whole in zip(self._plans, done, strict=True) if not whole]
+        if left is None:
+            left = unfinished(self._plans, self._folder, self._storage)
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._episode(plan, headers[plan.id])) for plan in todo]
+            tasks = [group.create_task(self._episode(plan)) for plan in left]
         return [task.result() for task in tasks]
 
     def journal(self, plan: EpisodePlan) -> Path:
         """Where the journal of an episode is."""
         return self._folder / "episodes" / plan.id / JOURNAL
 
-    async def _episode(self, plan: EpisodePlan, header: Header) -> Ended:
+    async def _episode(self, plan: EpisodePlan) -> Ended:
         async with self._slots:
             error = self.journal(plan).with_name(ERROR)
             try:
                 self._storage.remove(error)
-                ended = Ended(plan, await self._play(plan, header))
+                ended = Ended(plan, await self._play(plan))
             except (LockedError, JournalError, CallLogError) as told:
                 ended = Ended(plan, None, str(told))
             except Exception as failure:
@@ -127,8 +130,8 @@ class Tournament:
             self._told(ended)
             return ended
 
-    async def _play(self, plan: EpisodePlan, header: Header) -> Played:
-        config = plan.config
+    async def _play(self, plan: EpisodePlan) -> Played:
+        config, header = plan.config, header_of(plan)
         seats = roster(config)
         folder = self.journal(plan).parent
         self._storage.make_folder(folder)
@@ -182,6 +185,21 @@ def script_of(plan: EpisodePlan, header: Header, seats: Sequence[Seat]) -> Scrip
     )
 
 
+def unfinished(
+    plans: Sequence[EpisodePlan], folder: Path, storage: Storage = LOCAL
+) -> list[EpisodePlan]:
+    """The episodes of a run that are left to play; its folder is `folder`.
+
+    Raises:
+        ConfigChangedError: If one was begun with another configuration.
+    """
+    return [
+        plan
+        for plan in plans
+        if not finished(folder / "episodes" / plan.id / JOURNAL, header_of(plan), storage)
+    ]
+
+
 def finished(journal: Path, header: Header, storage: Storage = LOCAL) -> bool:
     """Whether a journal is whole.
 
@@ -195,6 +213,5 @@ def finished(journal: Path, header: Header, storage: Storage = LOCAL) -> bool:
     except JournalError:
         return False  # whoever goes on with it says what is wrong; the other episodes are played
     if keys := found.header.differences(header):
-        hint = "leave them as they were, or name another folder with --out"
-        raise ConfigChangedError(journal, keys, hint)
+        raise ConfigChangedError(journal, keys, AS_BEGUN)
     return found.result is not None

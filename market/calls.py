@@ -13,6 +13,7 @@ named in later ones (`market.prompt_names`).
 from __future__ import annotations
 
 import json
+import math
 import platform
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ from enum import StrEnum
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from market.environment import Json
 from market.language import Message, Reply, ToolCall, Usage
@@ -44,6 +45,8 @@ PACKAGES = (
     "sentence-transformers",
     "xllamacpp",
 )
+
+T = TypeVar("T")
 
 #: Names a call: step, turn, seat and attempt, within its episode.
 CallKey = tuple[int, int, str, int]
@@ -196,8 +199,8 @@ class CallLog:
         self._before.clear()
         if self._storage.exists(self.path):
             for data, end in _lines(self.path, self._storage):
-                self._stored.update(data.get("texts", ()))
                 try:
+                    self._stored.update(data.get("texts", ()))
                     _sent(data, self._before)
                 except (KeyError, TypeError, ValueError) as error:
                     raise CallLogError(f"{self.path} names messages that it lacks") from error
@@ -271,7 +274,7 @@ def read_calls(path: Path | str, storage: Storage = LOCAL) -> Calls:
     for number, (data, _) in enumerate(_lines(path, storage), 1):
         try:
             if "format" in data:
-                writers.append({key: value for key, value in data.items() if key != "format"})
+                writers.append(_writer(data))
             else:
                 records.append(_record(data, texts, before))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -303,26 +306,67 @@ def _sent(data: Mapping[str, Any], before: dict[str, list[str]]) -> list[str]:
     return before[data["seat"]]
 
 
+def _writer(data: dict[str, Any]) -> Mapping[str, Json]:
+    about = {key: value for key, value in data.items() if key != "format"}
+    if not isinstance(about.get("packages", {}), dict):
+        raise TypeError("packages are named with their versions")
+    return about
+
+
 def _record(
     data: dict[str, Any], texts: dict[str, Message], before: dict[str, list[str]]
 ) -> CallRecord:
     for name, content in data.pop("texts", {}).items():
-        texts[name] = Message(**{**content, "tool_calls": _tool_calls(content)})
+        texts[name] = _made(Message, content, tool_calls=_tool_calls(content))
     messages = tuple(texts[name] for name in _sent(data, before))
     data.pop("messages", None)
     raw = data.pop("reply", None)
     reply = None
     if raw is not None:
-        reply = Reply(**{**raw, "usage": Usage(**raw["usage"]), "tool_calls": _tool_calls(raw)})
-    outcome = Outcome(data.pop("outcome"))
+        usage = _made(Usage, raw["usage"])
+        reply = _made(Reply, raw, usage=usage, tool_calls=_tool_calls(raw))
+    made: dict[str, object] = {
+        "outcome": Outcome(data["outcome"]),
+        "messages": messages,
+        "reply": reply,
+    }
     if "ceiling" in data:
         most_read, most_written = data["ceiling"]
-        data["ceiling"] = (int(most_read), int(most_written))
-    return CallRecord(**data, outcome=outcome, messages=messages, reply=reply)
+        made["ceiling"] = (int(most_read), int(most_written))
+    return _made(CallRecord, data, **made)
 
 
 def _tool_calls(data: Mapping[str, Any]) -> tuple[ToolCall, ...]:
-    return tuple(ToolCall(**call) for call in data["tool_calls"])
+    return tuple(_made(ToolCall, call) for call in data["tool_calls"])
+
+
+def _made(cls: type[T], data: Mapping[str, Json], **made: object) -> T:
+    """An object of fields that were read and of parts that were made of such.
+
+    Raises:
+        TypeError: If a field has a value of another type than it can have, or is missing.
+        KeyError: If there is no such field.
+    """
+    kinds = _KINDS[cls]
+    for name, value in data.items():
+        if name not in made and type(value) not in kinds[name]:
+            raise TypeError(f"{name} cannot be {value!r}")
+    return cls(**{**data, **made})
+
+
+def _read_as(hint: Any) -> tuple[type, ...]:
+    if get_origin(hint) is Literal:
+        return (str,)
+    if parts := get_args(hint):
+        return tuple(kind for part in parts for kind in _read_as(part))
+    return (float, int) if hint is float else (hint,)
+
+
+#: For each class that a line is made of, the types that its fields are read as.
+_KINDS: Mapping[Any, Mapping[str, tuple[type, ...]]] = {
+    cls: {name: _read_as(hint) for name, hint in get_type_hints(cls).items()}
+    for cls in (CallRecord, Reply, Usage, Message, ToolCall)
+}
 
 
 def _lines(path: Path, storage: Storage) -> Iterator[tuple[dict[str, Json], int]]:
@@ -333,13 +377,20 @@ def _lines(path: Path, storage: Storage) -> Iterator[tuple[dict[str, Json], int]
             if not raw.endswith(b"\n"):
                 return
             try:
-                data = json.loads(raw)
-            except ValueError as error:
+                data = json.loads(raw, parse_constant=_finite, parse_float=_finite)
+            except (ValueError, RecursionError) as error:
                 raise CallLogError(f"{path}, line {number} is not JSON") from error
             if not isinstance(data, dict):
                 raise CallLogError(f"{path}, line {number} is no JSON object")
             end += len(raw)
             yield data, end
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is no number of JSON")
+    return number
 
 
 def _version(package: str) -> str | None:

@@ -146,10 +146,12 @@ def results(summary: Mapping[str, Any], width: int = PLAIN_WIDTH) -> Group:
         parts.append(Text(_company(summary)))
     if indices:
         parts += [Text("Market", style="italic"), Columns(indices, width=width // 3 - 2)]
-    if summary["calls"]:
+    cached = summary.get("calls_cached", 0)
+    if summary["calls"] or cached:
         read, written = summary["tokens"]["prompt"], summary["tokens"]["completion"]
         tokens = None if read is None or written is None else read + written
-        parts.append(Text(f"Spent: {_spent(summary['calls'], tokens, summary['cost_usd'])}"))
+        spent = _spent(summary["calls"], tokens, summary["cost_usd"])
+        parts.append(Text(f"Spent: {spent}{f', {cached:,} answers from the cache' * bool(cached)}"))
     return Group(*parts)
 
 

@@ -64,11 +64,15 @@ class Scoreboard:
         """Count an episode that ended for this run."""
         self.running.pop(ended.plan.id, None)
         work = self._begun.pop(ended.plan.id, NOTHING)
-        self._ended += replace(work, share=1.0)
         if ended.played is None:
             self.counts["failed"] += 1
+        elif ended.played.owed:
+            self.counts["owed"] += 1
         else:
-            self.counts["owed" if ended.played.owed else "finished"] += 1
+            self.counts["finished"] += 1
+            work = replace(work, share=1.0)
+        # What is owed or failed is not done: it is gone on with later, and takes what it takes.
+        self._ended += work
         self._show(self)
 
     def progressed(self, episode: str, progress: Progress | None) -> None:

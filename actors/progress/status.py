@@ -49,12 +49,14 @@ class Spend:
     """What model calls took. None is unknown, never 0.
 
     Attributes:
-        calls: Calls that were answered.
+        calls: Calls that were answered by a model.
         tokens: Tokens read and written by them.
         cost_usd: Price, lost calls and unsure tries included.
         lost: Calls that were sent and never answered; what they cost nobody knows.
-        unsure: Tries that failed and may have been worked on all the same; nor of these.
         in_flight: Calls that were sent by an episode that is running, and may yet be answered.
+        unsure: Tries that failed and may have been worked on all the same; nor of these.
+        cached: Answers that came from the response cache: nothing was sent or spent for them.
+        unread: Answer logs that cannot be read; of the calls in them nobody knows.
     """
 
     calls: int = 0
@@ -63,6 +65,8 @@ class Spend:
     lost: int = 0
     in_flight: int = 0
     unsure: int = 0
+    cached: int = 0
+    unread: int = 0
 
     def __add__(self, other: Spend) -> Spend:
         tokens, cost = (self.tokens, other.tokens), (self.cost_usd, other.cost_usd)
@@ -73,6 +77,8 @@ class Spend:
             self.lost + other.lost,
             self.in_flight + other.in_flight,
             self.unsure + other.unsure,
+            self.cached + other.cached,
+            self.unread + other.unread,
         )
 
 
@@ -86,7 +92,8 @@ class EpisodeStatus:
         steps_done: Steps that are over.
         steps: Steps in all; None where the rules do not say.
         spend: What its model calls took.
-        note: Why it is owed or failed, in one line, where that is known.
+        note: Why it is owed or failed, or which of its records is damaged, in one line, where that
+            is known.
         planned: Whether `config.json` asks for it.
     """
 
@@ -227,7 +234,7 @@ def episode_status(folder: Path, steps: int | None, planned: bool) -> EpisodeSta
     journal = folder / "journal.jsonl"
     # First the lock: whoever finishes while we read has let it go after the result was written.
     held = is_held(journal)
-    done, note, over = 0, None, False
+    done, note, over, damage = 0, None, False, []
     try:
         if journal.exists() and has_header(journal):
             reader = JournalReader(journal)
@@ -235,21 +242,27 @@ def episode_status(folder: Path, steps: int | None, planned: bool) -> EpisodeSta
                 done = max(done, batch.step - 1)
             over = reader.result is not None
             steps = steps or _steps(reader.header.environment, reader.header.config["rules"])
+    except JournalError as error:
+        damage.append(str(error))
+    log = Calls()
+    try:
         log = read_calls(folder / "calls.jsonl")
-        damaged = None
-    except (JournalError, CallLogError) as error:
-        log, damaged = Calls(), str(error).replace(f"{folder}{os.sep}", "")
+        spend = _spend(log, held)
+    except CallLogError as error:
+        damage.append(str(error))
+        spend = Spend(tokens=None, cost_usd=None, unread=1)
+    if damage:
+        note = "; ".join(damage).replace(f"{folder}{os.sep}", "")
     if over:
         state, done = State.FINISHED, steps or done + 1
     elif held:
         state = State.RUNNING
-    elif damaged is not None or (folder / "error.txt").exists():
-        state, note = State.FAILED, damaged or _last_line(folder / "error.txt")
+    elif damage or (folder / "error.txt").exists():
+        state, note = State.FAILED, note or _last_line(folder / "error.txt")
     elif journal.exists():
         state, note = State.OWED, _reason(log)
     else:
         state = State.NOT_BEGUN
-    spend = _spend(log, held)
     return EpisodeStatus(folder.name, state, done, steps, spend, note and _line(note), planned)
 
 
@@ -271,7 +284,9 @@ def is_held(path: Path) -> bool:
 def _spend(log: Calls, running: bool) -> Spend:
     replies = [call.reply.usage for call in log.records if call.reply is not None]
     spends = [
-        Spend(1, _sum(usage.prompt_tokens, usage.completion_tokens), usage.cost_usd)
+        Spend(cached=1)
+        if usage.cached
+        else Spend(1, _sum(usage.prompt_tokens, usage.completion_tokens), usage.cost_usd)
         for usage in replies
     ]
     lost = [call for call in log.records if call.outcome is Outcome.LOST]
@@ -324,4 +339,6 @@ def spent(spend: Spend) -> str:
     parts += [f"{spend.lost:,} lost"] if spend.lost else []
     parts += [f"{spend.unsure:,} tries unsure"] if spend.unsure else []
     parts += [f"{spend.in_flight:,} in flight"] if spend.in_flight else []
+    parts += [f"{spend.cached:,} answers from the cache"] if spend.cached else []
+    parts += [f"{spend.unread:,} answer logs unreadable"] if spend.unread else []
     return ", ".join(parts)

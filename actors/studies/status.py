@@ -147,7 +147,7 @@ def as_text(found: StudyStatus) -> str:
     lines += [
         f"{episode.id}: {episode.state}{f', {episode.note}' if episode.note else ''}"
         for episode in found.recorded
-        if episode.state is not State.FINISHED
+        if episode.state is not State.FINISHED or episode.note
     ]
     lines += [*found.damaged, *found.amendments]
     if found.playing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -11,6 +12,11 @@ from market.storage.port import LockedError
 
 #: Ends the name of what is being written, until it is whole.
 PART: Final = ".part"
+
+#: How often a lock is tried, and seconds between: whoever only looks whether it is held takes it
+#: for a moment too.
+TRIES: Final = 10
+TRY_SECONDS: Final = 0.005
 
 
 class LocalStorage:
@@ -142,13 +148,19 @@ class LocalLock:
         self._descriptor = -1
 
     def _acquire(self) -> int:
+        tries = 0
         while True:
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 os.close(descriptor)
-                raise LockedError(f"{self._target} is being written by another process") from error
+                tries += 1
+                if tries == TRIES:
+                    what = f"{self._target} is being written by another process"
+                    raise LockedError(what) from error
+                time.sleep(TRY_SECONDS)
+                continue
             if self._current(descriptor):
                 return descriptor
             os.close(descriptor)  # its last holder removed it while we opened it

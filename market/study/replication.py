@@ -33,6 +33,8 @@ from market.config import ConfigError, documents
 from market.environment import Json
 from market.journal import JournalError, read
 
+#: What a summary tells of the clock, which is no part of the results.
+_CLOCKS = frozenset({"wall_seconds", "play_seconds"})
 #: The first moment that a zip file can tell.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -97,7 +99,8 @@ def _files(folder: Path, replies: bool) -> Iterator[tuple[str, bytes]]:
     for name in _WHOLE:
         if (folder / name).exists():
             data = json.loads((folder / name).read_text(encoding="utf-8"))
-            yield name, _json(without_paths(data))
+            timeless = {key: value for key, value in data.items() if key not in _CLOCKS}
+            yield name, _json(without_paths(timeless))
     for pattern in _LISTED:
         for path in sorted(folder.glob(pattern)):
             yield path.relative_to(folder).as_posix(), path.read_bytes()

@@ -84,6 +84,7 @@ def test_a_run_resumes_under_a_higher_limit_and_asks_nothing_twice(
 def test_the_summary_tells_what_each_retailer_took(tmp_path: Path, told: Script) -> None:
     language = Pretended()
     assert play(tmp_path, told, language, Limits()).owed is None
+    (tmp_path / "episodes" / "e1").rename(tmp_path / "episodes" / "seed-0")
     entries = [
         {"name": "model", "policy": "llm", "count": 2, "options": {"model": "pretended"}},
         {"name": "stand", "policy": "random", "count": 2},
@@ -100,6 +101,7 @@ def test_the_summary_tells_what_each_retailer_took(tmp_path: Path, told: Script)
     assert calls + spent["model-2"]["calls"] == summary["calls"] == len(language.asked)
     assert spent["model-1"] == {
         "calls": calls,
+        "calls_cached": 0,
         "calls_lost": 0,
         "tokens": {"prompt": 10 * calls, "completion": 5 * calls},
         "cost_usd": None,  # nobody prices it

@@ -133,6 +133,50 @@ def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
         read_calls(path)
 
 
+@pytest.mark.parametrize(
+    ("whole", "damaged"),
+    [
+        ('"step":1', '"step":"1"'),
+        ('"step":1', '"step":true'),
+        ('"seat":"llm"', '"seat":["llm"]'),
+        ('"model":"openai/gpt-x"', '"model":7'),
+        ('"played":1.5', '"played":"x"'),
+        ('"played":1.5', '"played":NaN'),
+        ('"played":1.5', '"played":1e999'),
+        ('"played":1.5', '"other":1.5'),
+        ('"prompt_tokens":10', '"prompt_tokens":"10"'),
+        ('"cost_usd":0.001', '"cost_usd":{}'),
+        ('"cached":false', '"cached":0'),
+        ('"arguments":', '"argument":'),
+        ('"content":"ok"', '"content":null'),
+        ('"texts":{', '"texts":7,"reply":{'),
+        ('"ceiling":[9,9]', '"ceiling":[1e99999]'),
+        ('"error":"late"', '"error":' + "[" * 100_000 + "]" * 100_000),
+    ],
+)
+def test_whatever_is_wrong_in_a_line_it_is_named(tmp_path: Path, whole: str, damaged: str) -> None:
+    path = tmp_path / "c"
+    with CallLog(path, {}) as log:
+        log.append(replace(RECORD, played=1.5, ceiling=(9, 9), error="late"))
+    text = path.read_text()
+    assert whole in text
+    path.write_text(text.replace(whole, damaged, 1))
+    with pytest.raises(CallLogError, match="c, line 2 is n"):
+        read_calls(path)
+
+
+def test_whatever_is_wrong_in_a_line_nothing_is_appended_to_it(tmp_path: Path) -> None:
+    (tmp_path / "c").write_text('{"texts":7}\n')
+    with pytest.raises(CallLogError, match="c names messages"):
+        CallLog(tmp_path / "c", {}).append(RECORD)
+
+
+def test_a_writer_whose_packages_are_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "c").write_text('{"format":2,"packages":7}\n')
+    with pytest.raises(CallLogError, match="c, line 1 is no record"):
+        read_calls(tmp_path / "c")
+
+
 def test_a_log_without_records_is_no_file(tmp_path: Path) -> None:
     CallLog(tmp_path / "c").close()
     assert not (tmp_path / "c").exists()

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import fcntl
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,15 @@ def test_a_lock_keeps_others_out_and_counts(tmp_path: Path) -> None:
         storage.lock(tmp_path / "f")
     lock.release()
     assert storage.lock(tmp_path / "f").epoch == 2
+
+
+def test_who_only_looks_at_a_lock_keeps_nobody_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looking = os.open(tmp_path / "f.lock", os.O_RDONLY | os.O_CREAT)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    monkeypatch.setattr(time, "sleep", lambda _: os.close(looking))
+    LocalStorage().lock(tmp_path / "f").release()
 
 
 def test_the_first_sync_puts_the_names_of_new_folders_on_disk(

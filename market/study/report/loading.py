@@ -15,12 +15,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from market import registry
-from market.calls import read_calls
+from market.calls import CallLogError, read_calls
 from market.config import documents
 from market.config.complaints import invalid
 from market.config.sources import Layer
 from market.environment import OUTSIDE, Json
-from market.journal import JournalReader, journal_digest
+from market.journal import JournalError, JournalReader, journal_digest
 from market.seats import entry_seats
 from market.study.report.run_view import (
     Figure,
@@ -63,7 +63,8 @@ def load_view(run_dir: Path | str, episode: str | None = None) -> RunView:
     if not journals:
         raise ReportError(f"{run_dir} holds no recorded episode")
     chosen = [path for path in journals if path.parent.name == episode]
-    journal = (chosen or journals)[0]
+    # A damaged episode costs its own detail and no page, unless there is no other.
+    journal = next(filter(_readable, chosen or journals), journals[0])
     reader = JournalReader(journal)
     reader.close()
     header = reader.header
@@ -136,6 +137,16 @@ class _Tables:
 
 def _if_there(path: Path) -> dict[str, Json] | None:
     return documents.read(path) if path.exists() else None
+
+
+def _readable(journal: Path) -> bool:
+    """Whether the head of a journal and its answer log are whole."""
+    try:
+        JournalReader(journal).close()
+        read_calls(journal.with_name("calls.jsonl"))
+    except (JournalError, CallLogError):
+        return False
+    return True
 
 
 def _roster(config: Mapping[str, Json]) -> dict[str, tuple[str, str | None]]:

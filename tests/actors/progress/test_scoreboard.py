@@ -95,6 +95,23 @@ def test_a_tournament_that_goes_on_forecasts_what_is_left_at_the_pace_of_now() -
     )
 
 
+def test_of_an_episode_that_is_owed_or_failed_only_what_was_played_is_done() -> None:
+    plans = expand(CONFIG.model_copy(update={"tournament": Tournament(seeds=Seeds(count=3))}))
+    now = [0.0]
+    shown = Scoreboard(3, lambda _: None, lambda _: None, lambda: now[0])
+    now[0] = 60.0
+    for plan in plans:
+        shown.progressed(plan.id, progress(3, turn=1, cost=None, done=0.5))
+    shown.ended(Ended(plans[0], Played(None, "no room in the budget")))
+    shown.ended(Ended(plans[1], None, "the disk is full"))
+    shown.ended(over(plans[2]))
+    assert shown.share == pytest.approx(2 / 3)
+    assert shown.line() == (
+        "1/3 episodes, 1 owed, 1 failed, 1:00 so far, 0:30 to go, 15 model calls, 3,000 tokens, "
+        "cost unknown, 4,500 tokens in the end"
+    )
+
+
 def test_what_was_done_before_is_read_from_the_records(tmp_path: Path) -> None:
     config = CONFIG.model_copy(update={"tournament": Tournament(seeds=Seeds(count=3))})
     plans = expand(config)

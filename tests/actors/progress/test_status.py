@@ -85,10 +85,16 @@ def play(run: Path, plan: EpisodePlan, batches: int | None = None) -> Path:
     return path
 
 
-def call(outcome: Outcome, turn: int = 0, cost: float | None = 0.25, **more: object) -> CallRecord:
+def call(
+    outcome: Outcome,
+    turn: int = 0,
+    cost: float | None = 0.25,
+    cached: bool = False,
+    **more: object,
+) -> CallRecord:
     reply = None
     if outcome is Outcome.REPLIED:
-        reply = Reply("{}", "stop", usage=Usage("gpt-1", 100, 20, 0, cost, 1.0, 1))
+        reply = Reply("{}", "stop", usage=Usage("gpt-1", 100, 20, 0, cost, 1.0, 1, cached))
     return CallRecord("e", 1, turn, "stand-1", 0, outcome, "openai/gpt", (), reply, **more)  # type: ignore[arg-type]
 
 
@@ -224,6 +230,42 @@ def test_a_call_without_an_answer_is_in_flight_while_somebody_waits_and_lost_aft
     with JournalWriter.reopen(path, header(plan)):
         assert of(run, plan).spend == Spend(1, 120, 0.25, in_flight=1)
     assert of(run, plan).spend == Spend(1, 120, None, lost=1)
+
+
+def test_answers_from_the_cache_are_told_apart_and_take_nothing(run: Path) -> None:
+    plan = plans()[0]
+    log(play(run, plan), call(Outcome.REPLIED), call(Outcome.REPLIED, 1, 0.0, cached=True))
+    assert of(run, plan).spend == Spend(1, 120, 0.25, cached=1)
+    assert "1 model calls, 120 tokens, $0.2500, 1 answers from the cache" in as_text(status(run))
+
+
+@pytest.mark.parametrize(("batches", "state"), [(None, State.FINISHED), (1, State.FAILED)])
+def test_what_a_damaged_log_holds_is_unknown_and_named(
+    run: Path, batches: int | None, state: State
+) -> None:
+    first, second = plans()[:2]
+    path = play(run, first, batches)
+    log(path, call(Outcome.REPLIED))
+    with path.with_name("calls.jsonl").open("a") as file:
+        file.write("garbage\n")
+    log(play(run, second), call(Outcome.REPLIED))
+    episode = of(run, first)
+    assert episode.state is state
+    assert episode.spend == Spend(0, None, None, unread=1)
+    assert episode.note == "calls.jsonl, line 3 is not JSON"
+    assert status(run).spend == Spend(1, None, None, unread=1)
+    told = as_text(status(run))
+    assert "spent: 1 model calls, tokens unknown, cost unknown, 1 answer logs unreadable" in told
+    assert "calls.jsonl, line 3 is not JSON" in told
+
+
+def test_beside_a_damaged_journal_a_whole_log_is_counted(run: Path) -> None:
+    plan = plans()[0]
+    path = play(run, plan, batches=2)
+    log(path, call(Outcome.REPLIED))
+    path.write_bytes(path.read_bytes().replace(b"late", b"lame", 1))
+    assert of(run, plan).state is State.FAILED
+    assert of(run, plan).spend == Spend(1, 120, 0.25)
 
 
 def test_an_owed_episode_says_what_its_provider_said(run: Path) -> None:
