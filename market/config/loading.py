@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -20,6 +20,7 @@ from market.config.complaints import Key, complaint, invalid, unknown
 from market.config.documents import ConfigError, not_finite
 from market.config.overrides import override
 from market.config.plans import PlanError
+from market.config.rosters import check_rosters
 from market.config.schema import Config, Retailer, fields, parse, seats_of
 from market.config.sources import Layer, find, layers, merged
 from market.config.study import Study
@@ -106,7 +107,7 @@ def _checked(
     for entry in {entry: None for roster in rosters for entry in roster.entries}:
         seats.setdefault(entry.retailer, []).extend(entry.seats)
     possible = {*seats_of(config.retailers), *(seat for own in seats.values() for seat in own)}
-    _check_seats(config, kind, sorted(possible), sources)
+    check_rosters(config, kind, rosters, sorted(possible), sources)
     retailers = [
         _checked_retailer(
             kind,
@@ -248,32 +249,6 @@ def _check_names(retailers: Sequence[Retailer], sources: Sequence[Layer]) -> Non
         seats_of(retailers)
     except ValueError as error:
         raise complaint(sources, ("retailers",), str(error)) from error
-
-
-@runtime_checkable
-class Seated(Protocol):
-    """Rules of an environment that name seats."""
-
-    def refuse_seats(self, seats: Sequence[str]) -> None:
-        """Hold the names against all seats that a roster may have.
-
-        Raises:
-            ValueError: If a name is wrong, as `key: words`.
-        """
-        ...
-
-
-def _check_seats(
-    config: Config, kind: EnvironmentKind, seats: Sequence[str], sources: Sequence[Layer]
-) -> None:
-    for rules in plans.markets(config).values():
-        model = parse(registry.load(kind.rules), rules)
-        if isinstance(model, Seated):
-            try:
-                model.refuse_seats(seats)
-            except ValueError as error:
-                key, _, what = str(error).partition(": ")
-                raise complaint(sources, ("rules", *key.split(".")), what) from error
 
 
 def _checked_retailer(

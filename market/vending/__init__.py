@@ -23,7 +23,7 @@ from market.vending.policies import POLICIES
 
 ENVIRONMENT = EnvironmentKind(
     name="vending",
-    rules_version=1,
+    rules_version=2,
     rules="market.vending.rules:VendingRules",
     environment="market.vending.vending:Vending",
     policies=POLICIES,

@@ -55,7 +55,7 @@ def best(pull: Floats, margin: Floats, outside: float, size: int) -> Assortment:
         better = _largest(pull * (margin - value), size)
         reached = worth(pull[better], margin[better], outside)
         # Not above what was reached but for rounding: l is the greatest.
-        if reached <= value * (1 + 1e-12):
+        if reached <= value + 1e-12 * abs(value):
             return Assortment(np.sort(chosen), value)
         chosen, value = better, reached
 

@@ -14,10 +14,7 @@ from datetime import date, timedelta
 from market import rng
 from market.environment import Json
 from market.vending.distributions import PLACES
-from market.vending.rules import VendingRules, Weather
-
-#: Days ahead that a forecast reaches, today not counted.
-FORECAST = 7
+from market.vending.rules import FORECAST, VendingRules, Weather
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +75,6 @@ def calendar(rules: VendingRules, seed: int) -> Calendar:
     Args:
         rules: The rules.
         seed: Seed of luck.
-
-    Raises:
-        ValueError: If nobody keeps the holidays of the country.
     """
     n = rules.days + FORECAST
     dates = [rules.start + timedelta(days=i) for i in range(n)]
@@ -158,6 +152,15 @@ def _temperature(weather: Weather, when: date, noise: rng.Draws) -> int:
 
 def _forecasts(weather: Weather, seed: int, day: Day) -> tuple[str, ...]:
     """The condition forecast for a day, from one day before it to the week before it."""
+    if not isinstance(seed, rng.ForkedSeed):
+        return _foretold(weather, seed, day)
+    # A forecast is news of the day that shows it: what was shown before a fork stays as it was.
+    before, after = (_foretold(weather, luck, day) for luck in (int(seed), seed.later))
+    news = max(0, day.day - seed.step)
+    return after[:news] + before[news:]
+
+
+def _foretold(weather: Weather, seed: int, day: Day) -> tuple[str, ...]:
     draws = rng.draws(seed, "forecast", day.day)
     found = []
     for ahead in range(1, FORECAST + 1):

@@ -28,6 +28,8 @@ CHECKPOINTS = (30, 60, 90, 120, 150, 180)
 STEPS = 6
 #: Decimal places of what is told.
 DECIMALS = 6
+#: Why a figure of what was stocked is undefined.
+NOTHING = "nothing was on a shelf"
 
 
 class Choices:
@@ -46,10 +48,11 @@ class Choices:
         self._outside = demand.outside / UNIT
         self._visits = np.round(world.traffic * world.week.sum(1) / 7, PLACES)
         self._best: dict[tuple[int, int], float] = {}
-        self._machine_days = self._stocked_days = 0
+        self._machine_days = self._stocked_days = self._unjudged_days = 0
         self._assortment = self._regret = 0.0
         self._gaps: list[float] = []
         self._checked = 0
+        self._no_gap = NOTHING
 
     def add(self, day: int, shelf: Shelf, attraction: Ints, totals: Ints, traffic: Floats) -> None:
         """Take in a day.
@@ -63,8 +66,9 @@ class Choices:
         """
         shares = self._shares(shelf)
         self._machine_days += len(shares)
-        self._stocked_days += int(np.count_nonzero(shares))
-        self._assortment += sum(shares.tolist())
+        self._stocked_days += len(set(shelf.sites.tolist()))
+        self._unjudged_days += shares.count(None)
+        self._assortment += sum(share for share in shares if share is not None)
         if len(shelf.sites):
             regret = pricing_regret(self._demand, self._cap, shelf, attraction, totals)
             visits = traffic * self._demand.drawn_by_fullness(shelf.fullness)
@@ -73,31 +77,42 @@ class Choices:
             self._checked += 1
             gap = self._gap(shelf)
             self._gaps += [] if gap is None else [gap]
+            if len(shelf.sites):
+                self._no_gap = "nothing that was on a shelf was expected to earn anything"
 
     @property
-    def assortment(self) -> float:
-        """Mean over machines and days; an empty machine scores 0."""
-        return round(self._assortment / self._machine_days, DECIMALS)
+    def assortment(self) -> float | str:
+        """Mean over machines and days; an empty machine scores 0.
+
+        A stocked one is left out where no set of the size earns anything; why there is no mean
+        where that is so of all.
+        """
+        if 0 < self._stocked_days == self._unjudged_days:
+            return "no set of as many products earns anything"
+        return round(self._assortment / (self._machine_days - self._unjudged_days), DECIMALS)
 
     @property
     def regret(self) -> float | str:
         """Mean per day and machine with anything in it, CNY; why not where there is none."""
         if not self._stocked_days:
-            return "nothing was on a shelf"
+            return NOTHING
         return round(self._regret / 100 / self._stocked_days, DECIMALS)
 
     @property
     def gap(self) -> float | str:
-        """Mean over the checkpoints with anything on a shelf; why not where there is none."""
+        """Mean over the checkpoints with stock that earns; why not where there is none."""
         if not self._checked:
             return f"the episode ends before day {CHECKPOINTS[0]}"
         if not self._gaps:
-            return "nothing was on a shelf"
+            return self._no_gap
         return round(sum(self._gaps) / len(self._gaps), DECIMALS)
 
-    def _shares(self, shelf: Shelf) -> Floats:
-        """(s) the worth of each stocked set over that of the best of its size; 0 where empty."""
-        found = np.zeros(len(self._visits))
+    def _shares(self, shelf: Shelf) -> list[float | None]:
+        """(s) the worth of each stocked set over that of the best of its size.
+
+        0 where a machine is empty, None where the best earns nothing.
+        """
+        found: list[float | None] = [0.0] * len(self._visits)
         worths = self._worths(shelf, shelf.sites)
         sizes = np.bincount(shelf.sites, minlength=len(found)).tolist()
         for site, size in enumerate(sizes):
@@ -106,7 +121,8 @@ class Choices:
                     self._best[site, size] = assortment.best(
                         self._pull[site], self._margin, self._outside, size
                     ).value
-                found[site] = worths[site] / self._best[site, size]
+                best = self._best[site, size]
+                found[site] = float(worths[site]) / best if best > 0 else None
         return found
 
     def _worths(self, shelf: Shelf, sites: Ints | int) -> Floats:
@@ -117,13 +133,13 @@ class Choices:
         return worths
 
     def _gap(self, shelf: Shelf) -> float | None:
-        """The share that the best permutation adds; None where nothing is stocked."""
+        """The share that the best permutation adds; None where what is stocked earns nothing."""
         from scipy.optimize import linear_sum_assignment
 
         worth = np.array([self._worths(shelf, site) for site in range(len(self._visits))])
         profit = worth * self._visits[:, None]
         now = sum(profit.diagonal().tolist())
-        if not now:
+        if now <= 0:
             return None
         rows, columns = linear_sum_assignment(profit, maximize=True)
         return max(0.0, float(sum(profit[rows, columns].tolist()) / now - 1))

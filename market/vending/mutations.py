@@ -1,12 +1,13 @@
 """What an operator can do to its business, item by item.
 
-Each function carries out one item of a batch and says what came of it, or raises `Refused` and
-moves nothing. A machine counts as visited once an item that needs a visit was carried out.
+Each function carries out one item of a batch and says what came of it, or raises `RefusedError`
+and moves nothing. A machine counts as visited once an item that needs a visit was carried out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from market.environment import Json
@@ -201,7 +202,8 @@ def _price(operator: Operator, product: int, amount: float) -> int:
         price = fen(amount)
     except AmountError as error:
         raise RefusedError(f"a price has at most two decimals: {error}") from error
-    cap = int(operator.world.catalogue[product].reference * operator.rules.price_cap)
+    # The decimal that a person wrote: 1.15 times 400 fen are 460, though not of floats.
+    cap = int(operator.world.catalogue[product].reference * Decimal(repr(operator.rules.price_cap)))
     if price > cap:
         raise RefusedError(f"the price is above the highest allowed, {_shown(cap)}")
     return price
@@ -242,4 +244,7 @@ def _good(batches: list[Batch], day: int) -> int:
 
 
 def _shown(amount: int) -> str:
-    return f"{cny(amount):.2f}"
+    try:
+        return f"{cny(amount):.2f}"
+    except OverflowError:  # JSON has integers that no float can hold
+        return "over 10^306"

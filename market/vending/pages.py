@@ -1,22 +1,33 @@
 """Sections of a run's page: assets, machines, waste, visits, choices, and who still learns.
 
-Each is a pure function of tables (`docs/tables.md`). Paths are means over all finished episodes by
-retailer; the map of machines is that of the episode that is shown in detail. Money is in CNY.
+Each is a pure function of tables (`docs/tables.md`). Paths are means over the seats and finished
+episodes of a retailer; the map of machines is that of the episode that is shown in detail. Money is
+in CNY.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from market.study.pages import Section, Spec
-from market.study.report.drawing import Style, figure, label, legend_of, steps_axis
+from market.study.report.drawing import (
+    Style,
+    figure,
+    label,
+    legend_of,
+    steps_axis,
+    tick_format,
+)
 from market.study.report.study_figures import looks
 from market.study.text import decimal
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from market.study.frames import Seating
     from market.study.recording import Run
 
 #: Days of a column of the map and of a step of the counts.
@@ -61,15 +72,25 @@ def sections(run: Run, episode: str) -> list[Section]:
     drawn = styles(run)
     machines = run.table("machines")
     scores = run.scores
+    means = whose(run.seatings.values())
     found = [
-        assets(days, drawn),
+        _saying(assets(days, drawn), means),
         machine_map(machines[machines["episode"] == episode], scores),
         waste(days, named(run.table("deliveries"), names), drawn),
-        visits(named(run.table("visits"), names), days, drawn),
+        _saying(visits(named(run.table("visits"), names), days, drawn), means),
         choices(scores),
         learning(scores),
     ]
     return [section for section in found if section is not None]
+
+
+def whose(seatings: Collection[Seating]) -> str:
+    """What lines are means of, in a sentence; empty where each is that of one seat alone."""
+    if len(seatings) > 1:
+        return "A line is the mean over the episodes of a retailer, and over its seats in each."
+    counts = Counter(name for each in seatings for name in each.names.values())
+    several = ", ".join(f"{name} has {n}" for name, n in sorted(counts.items()) if n > 1)
+    return f"The line of a retailer is the mean of its seats: {several}." if several else ""
 
 
 def named(table: pd.DataFrame, names: Mapping[tuple[str, str], str]) -> pd.DataFrame:
@@ -106,8 +127,12 @@ def assets(days: pd.DataFrame, drawn: Mapping[str, Style] | None = None) -> Sect
     return Section(
         "net-assets",
         "Net assets",
-        "Cash and unexpired units at cost, in the evening, CNY; means over episodes.",
-        [lines("net-assets-path", "Net assets", "CNY, by day", mean, "~s", drawn=drawn)],
+        "Cash and unexpired units at cost, in the evening, CNY.",
+        [
+            lines(
+                "net-assets-path", "Net assets", "CNY, by day", mean, tick_format(mean), drawn=drawn
+            )
+        ],
     )
 
 
@@ -172,26 +197,29 @@ def waste(
         .groupby(level="name")
         .cumsum()
     )
+    note = "of units received, by day"
     share = (both["wasted"] / both["received"])[both["received"] > 0]
     return Section(
         "waste",
         "Waste",
-        "Units that expired, or were discarded before they did, over units received, so far.",
-        [lines("waste-path", "Waste rate", "of units received, by day", share, ".1%", drawn=drawn)],
+        "Units that expired, or were discarded before they did, over units received, so far; those "
+        "of all seats and episodes of a retailer together.",
+        [_from_nought(lines("waste-path", "Waste rate", note, share, ".1%", drawn=drawn))],
     )
 
 
 def visits(
     visited: pd.DataFrame, days: pd.DataFrame, drawn: Mapping[str, Style] | None = None
 ) -> Section | None:
-    """Machines visited per week and operator; None where nobody visited one."""
+    """Machines visited per whole week and operator; None where nobody visited one."""
     import pandas as pd
 
-    if visited.empty:
+    # A week of fewer days has fewer visits whatever is done.
+    last = 0 if days.empty else int(days["step"].max()) // WEEK
+    if visited.empty or not last:
         return None
     week = ((visited["step"] - 1) // WEEK + 1).rename("step")
     counts = visited.groupby(["name", week]).size()
-    last = int((days["step"].max() - 1) // WEEK + 1)
     operators = days[["name", "episode", "seat"]].drop_duplicates().groupby("name").size()
     weeks = pd.MultiIndex.from_product(
         [operators.index, range(1, last + 1)], names=counts.index.names
@@ -201,13 +229,14 @@ def visits(
     return Section(
         "visits",
         "Visits",
-        "Machines visited per week and operator; each costs the visit fee.",
+        "Machines visited per week and operator; each costs the visit fee. Days after the last "
+        "whole week are left out.",
         [lines("visits-path", "Visits", "per week", mean, ".1f", first="week", drawn=drawn)],
     )
 
 
 def choices(scores: pd.DataFrame) -> Section | None:
-    """What choices were worth, means over episodes; None where nothing is known of them."""
+    """What choices were worth, means over seats and episodes; None where nothing is known."""
     known = [each for each in CHOICES if each[0] in scores.columns]
     if not known or scores.empty:
         return None
@@ -324,6 +353,17 @@ def heat(identity: str, title: str, note: str, machines: pd.DataFrame, column: s
     low, high = (decimal(float(end), 1) for end in (grid.min().min(), grid.max().max()))
     caption = {"title": title, "note": f"{note}, {low} to {high}", "legend": []}
     return {**figure(identity, f"{title}: {note}", [trace], layout), **caption}
+
+
+def _saying(section: Section | None, more: str) -> Section | None:
+    """A section with one more sentence."""
+    return section and replace(section, lead=f"{section.lead} {more}".rstrip())
+
+
+def _from_nought(spec: Spec) -> Spec:
+    """A figure whose axis begins at 0, where no value can be below it."""
+    axis = {**spec["layout"]["yaxis"], "rangemode": "tozero"}
+    return {**spec, "layout": {**spec["layout"], "yaxis": axis}}
 
 
 def _number(value: float) -> float | None:

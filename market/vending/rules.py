@@ -6,7 +6,8 @@ sensitivities, traffic) is here as distributions, from which a world is drawn.
 
 from __future__ import annotations
 
-from datetime import date
+from collections.abc import Sequence
+from datetime import date, timedelta
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StrictInt, StringConstraints, model_validator
@@ -26,6 +27,13 @@ from market.vending.distributions import (
 from market.vending.fitted import Fitted
 from market.vending.money import fen
 
+#: Days ahead that a forecast reaches, today not counted.
+FORECAST = 7
+#: Most seats that share a world.
+MOST_OPERATORS = 20
+#: Country unless told otherwise.
+COUNTRY = "CN"
+
 Count = Annotated[StrictInt, Field(ge=1, le=100_000)]
 Days = Annotated[StrictInt, Field(ge=1, le=3_660)]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=64)]
@@ -40,6 +48,19 @@ Money = Annotated[
     float, Field(ge=0, le=1e9, allow_inf_nan=False), AfterValidator(_money)
 ]  # CNY, two decimals
 Week = Annotated[tuple[NotNegative, ...], Field(min_length=7, max_length=7)]
+
+
+def _kept(country: str) -> str:
+    if country == COUNTRY:  # a retailer that is told the rules need not wait for the library
+        return country
+    import holidays
+
+    if country not in holidays.list_supported_countries():
+        raise ValueError(
+            f"nobody keeps the public holidays of `{country}`; give the two letters of a country "
+            "that the library `holidays` has, such as CN"
+        )
+    return country
 
 
 class SiteType(Model):
@@ -158,7 +179,7 @@ class VendingRules(Model):
     """Date of day 1."""
     place: Label = "Shanghai"
     """Where it is, for readers."""
-    country: Annotated[str, Field(pattern=r"^[A-Z]{2}$")] = "CN"
+    country: Annotated[str, Field(pattern=r"^[A-Z]{2}$"), AfterValidator(_kept)] = COUNTRY
     """Country whose public holidays are kept, as two letters (ISO 3166)."""
 
     products: Count = 1_372
@@ -218,7 +239,25 @@ class VendingRules(Model):
                     raise ValueError(f"{key}: there must be at least one")
         if self.products < len(self.subcategories):
             raise ValueError("products: there must be at least one per subcategory")
+        latest = date.max - timedelta(days=self.days + FORECAST - 1)
+        if self.start > latest:
+            raise ValueError(
+                f"start: the calendar ends before {self.days} days and the week after them have "
+                f"passed; begin on {latest} at the latest"
+            )
         return self
+
+    def refuse_roster(self, seats: Sequence[str]) -> None:
+        """Hold the number of seats of one episode against how many can share a world.
+
+        Raises:
+            ValueError: If there are too many, as `key: words`.
+        """
+        if self.operation == "shared" and len(seats) > MOST_OPERATORS:
+            raise ValueError(
+                f"operation: {len(seats)} seats share a world, which at most {MOST_OPERATORS} can; "
+                "seat fewer, or let them play `alone`"
+            )
 
     @property
     def steps(self) -> int:

@@ -12,7 +12,7 @@ from market.environment import Json
 from market.policies.tokens import clipped, estimate_tokens, fitting
 from market.policies.untrusted import clean, number
 
-#: Most characters of one cell, and of a text that stands alone, such as a notebook.
+#: Most characters of one cell, and of a text that stands alone, such as a reason.
 CELL, TEXT = 80, 6_000
 #: Tokens of the line that says how much was left out.
 NOTE = 12

@@ -59,6 +59,9 @@ def result(value: Json, tokens: int) -> str:
     if not isinstance(value, Mapping):
         return clipped(cell(value), tokens)
     rest = {name: inner for name, inner in value.items() if name != "tool"}
+    if value.get("tool") == "read_notes" and "text" in rest:
+        # As the seat wrote them, in the spelling of its calls: one line that nothing inside ends.
+        return clipped(f"text {own(rest['text'])}", tokens)
     return "\n".join(tabular.within(tabular.lines(_short(rest)) or ["done"], tokens))
 
 

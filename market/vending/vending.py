@@ -44,8 +44,6 @@ from market.vending.report import daily_report
 from market.vending.rules import VendingRules
 from market.vending.views import Display, Scene
 
-#: Most seats that share a world.
-MOST_OPERATORS = 20
 #: Seat of what is the same for all.
 EVERYONE = ""
 
@@ -63,8 +61,7 @@ class Vending:
     """
 
     def __init__(self, rules: VendingRules, seats: tuple[str, ...], seed: int) -> None:
-        if rules.operation == "shared" and len(seats) > MOST_OPERATORS:
-            raise ValueError(f"at most {MOST_OPERATORS} seats can share a world")
+        rules.refuse_roster(seats)
         seeds = world.seeds(rules, seed)
         self.seats = seats
         self.world = world.generated(rules, seeds.world)

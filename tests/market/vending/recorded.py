@@ -6,6 +6,7 @@ from pathlib import Path
 
 from market.journal import Header, JournalWriter
 from market.replay import build_environment
+from market.vending import ENVIRONMENT
 from tests.market.vending.operations import PUNCTUAL, Stocker, rules
 
 
@@ -25,7 +26,7 @@ def record(folder: Path, days: int = 20) -> Path:
     environment = build_environment(config)
     players = {"s": Stocker("s", 0, 6, 3), "t": Stocker("t", 0, 4, 6)}
     asked = environment.start()
-    header = Header.of(config, rules_version=1, episode="seed-4")
+    header = Header.of(config, ENVIRONMENT.rules_version, "seed-4")
     with JournalWriter.create(journal, header) as writer:
         while asked:
             given = {d.seat: players[d.seat].act(d) for d in asked}

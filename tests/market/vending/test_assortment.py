@@ -42,6 +42,18 @@ def test_no_slots_earn_nothing() -> None:
     assert found.value == 0
 
 
+@pytest.mark.parametrize("margin", [[-50.0, -20.0], [-50.0, 20.0], [-1.0, 1.0], [0.0, 0.0]])
+def test_where_all_slots_cost_money_the_least_loss_is_best(margin: list[float]) -> None:
+    pull = np.array([1.0, 1.0])
+    for size in (1, 2):
+        found = best(pull, np.array(margin), 300.0, size)
+        every = [
+            worth(pull[list(chosen)], np.array(margin)[list(chosen)], 300.0)
+            for chosen in combinations(range(2), size)
+        ]
+        assert found.value == pytest.approx(max(every))
+
+
 @pytest.mark.parametrize("size", [-1, 3])
 def test_there_must_be_as_many_products_as_slots(size: int) -> None:
     with pytest.raises(ValueError, match="products of 2"):

@@ -9,7 +9,8 @@ import pytest
 
 from market.vending import bound, calendar, world
 from market.vending.demand import UNIT, Demand
-from market.vending.pricing import Offers, together
+from market.vending.pricing import Offers
+from tests.market.vending.best_prices import together
 from tests.market.vending.operations import Stocker, paper, playing, rules
 
 

@@ -7,7 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from market.vending.calendar import FORECAST, calendar, weather_factor
+from market.rng import ForkedSeed
+from market.vending.calendar import calendar, weather_factor
+from market.vending.rules import FORECAST
 from tests.market.vending.operations import paper, rules
 
 
@@ -19,9 +21,14 @@ def test_public_holidays_of_the_place_are_kept() -> None:
     assert "2025-05-08" not in named
 
 
-def test_a_country_whose_holidays_nobody_keeps_is_refused() -> None:
-    with pytest.raises(ValueError, match="ZZ"):
-        calendar(rules(country="ZZ"), 0)
+@pytest.mark.parametrize("step", [1, 2, 6, 15, 30])
+def test_a_fork_keeps_what_was_shown_before_it_and_has_other_forecasts_after(step: int) -> None:
+    of = rules(days=60)
+    recorded, forked = calendar(of, 7), calendar(of, ForkedSeed(7, step, 100))
+    assert forked.days == recorded.days
+    before, after = range(1, step), range(step, 60)
+    assert [*map(forked.forecast, before)] == [*map(recorded.forecast, before)]
+    assert [*map(forked.forecast, after)] != [*map(recorded.forecast, after)]
 
 
 def test_weather_depends_on_the_seed_alone_and_has_its_shares() -> None:

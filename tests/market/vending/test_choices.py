@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from market.vending import pricing
+from market.vending.catalogue import Catalogue
 from market.vending.choices import Choices, pricing_regret
 from market.vending.demand import UNIT, Demand, Shelf
+from market.vending.pricing import Offers
+from tests.market.vending import best_prices
 from tests.market.vending.operations import rules
 from tests.market.vending.test_demand import FULL, shelf, worked
 
@@ -88,7 +90,7 @@ def test_regret_is_that_of_the_best_single_prices() -> None:
     for site in range(3):
         own = sites == site
         n = int(own.sum())
-        offers = pricing.Offers(
+        offers = Offers(
             pull=appeal[site, products[own]] * demand.presence(units[own]),
             cost=np.full(n, float(COST)),
             reference=np.full(n, float(REFERENCE)),
@@ -99,13 +101,13 @@ def test_regret_is_that_of_the_best_single_prices() -> None:
         posted = prices[own].astype(float)
         pull = offers.attraction(posted)
         now = float(np.sum(pull * (posted - COST)) / (4.0 + np.sum(pull)))
-        _, best = pricing.alone(offers, posted)
+        _, best = best_prices.alone(offers, posted)
         assert found[site] == pytest.approx(float(np.sum(best - now)), rel=1e-6)
 
 
 def test_the_best_prices_of_all_products_have_no_regret() -> None:
     demand = made([[1.0, 2.0, 0.5]], [10.0])
-    offers = pricing.Offers(
+    offers = Offers(
         pull=np.array([1.0, 2.0, 0.5]),
         cost=np.full(3, float(COST)),
         reference=np.full(3, float(REFERENCE)),
@@ -113,7 +115,7 @@ def test_the_best_prices_of_all_products_have_no_regret() -> None:
         cap=np.full(3, 3.0 * REFERENCE),
         outside=1.0,
     )
-    prices, _ = pricing.together(offers)
+    prices, _ = best_prices.together(offers)
     posted = shelf(*((0, p, FULL, round(price)) for p, price in enumerate(prices.tolist())))
     assert taken(demand, posted).regret == pytest.approx(0, abs=1e-3)
 
@@ -144,6 +146,49 @@ def test_a_better_set_belongs_where_more_people_come() -> None:
     found = taken(demand, at_reference((0, 1), (1, 0), machines=2), day=30)
     now, best = 10 * 3 / 4 + 20 / 2, 10 / 2 + 20 * 3 / 4
     assert found.gap == pytest.approx(best / now - 1, 1e-5)
+
+
+def priced_below_cost(demand: Demand, *products: int) -> Demand:
+    """The demand where some products cost more than their reference price."""
+    cost = demand.world.catalogue.cost.copy()
+    cost[[*products]] = REFERENCE + 100_00
+    goods = [
+        replace(product, cost=int(own))
+        for product, own in zip(demand.world.catalogue.products, cost, strict=True)
+    ]
+    catalogue = Catalogue(tuple(goods), demand.world.catalogue.subcategories)
+    return Demand(rules(demand={"outside": 1.0}), replace(demand.world, catalogue=catalogue))
+
+
+def test_an_assortment_of_which_no_other_earns_anything_is_left_out() -> None:
+    demand = priced_below_cost(made([[5.0, 1.0]], [10.0]), 0)
+    # Both lose more than they earn; of one, the second is the best.
+    both, better, worse = at_reference((0, 0), (0, 1)), at_reference((0, 1)), at_reference((0, 0))
+    assert taken(demand, better, both).assortment == 1
+    assert taken(demand, worse).assortment < 0
+
+
+@pytest.mark.parametrize("appeal", [0.0, 3.0])
+def test_where_nothing_can_earn_there_is_no_assortment(appeal: float) -> None:
+    demand = priced_below_cost(made([[appeal]], [10.0]), 0)
+    choices = taken(demand, empty(1), at_reference((0, 0)), day=29)
+    assert choices.assortment == "no set of as many products earns anything"
+    assert choices.gap == "nothing that was on a shelf was expected to earn anything"
+    assert taken(demand, empty(1)).assortment == 0
+
+
+def test_regret_is_a_mean_of_stocked_days_also_where_nobody_likes_the_stock() -> None:
+    demand = made([[1.0, 0.0]], [10.0])
+    liked, unloved = at_reference((0, 0)), at_reference((0, 1))
+    (once, half) = (taken(demand, *days).regret for days in ((liked,), (liked, unloved)))
+    assert half == pytest.approx(once / 2, abs=1e-6)
+
+
+def test_a_machine_that_nobody_passes_is_not_called_empty() -> None:
+    demand = made([[1.0]], [0.0])
+    choices = taken(demand, at_reference((0, 0)), day=30)
+    assert choices.gap == "nothing that was on a shelf was expected to earn anything"
+    assert choices.regret == 0
 
 
 def test_what_never_was_says_why() -> None:

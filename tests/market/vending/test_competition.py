@@ -9,7 +9,8 @@ from market.config import load
 from market.environment import Answer, Decision
 from market.policies.idle import Idle
 from market.vending.policies.random import Random
-from market.vending.vending import MOST_OPERATORS, Vending
+from market.vending.rules import MOST_OPERATORS
+from market.vending.vending import Vending
 from tests.market.vending.operations import END, PUNCTUAL, Stocker, call, playing, rules
 from tests.market.vending.test_demand import FULL, shelf, worked
 

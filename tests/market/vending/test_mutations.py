@@ -116,6 +116,8 @@ def test_a_visit_costs_once_per_machine_and_day() -> None:
     [
         ("order_stock", {"product": "P9999", "quantity": 1}, "there is no such product"),
         ("order_stock", {"product": BREAD, "quantity": 10**40}, "it costs"),
+        ("order_stock", {"product": BREAD, "quantity": 1e308}, "it costs over 10^306"),
+        ("order_stock", {"product": BREAD, "quantity": 10**310}, "it costs over 10^306"),
         ("set_prices", at("M01", BREAD, price=5.0), "the machine does not list it"),
         ("discard_stock", {"product": BREAD, "quantity": 21}, "the warehouse has 20 units of it"),
         (
@@ -128,6 +130,7 @@ def test_a_visit_costs_once_per_machine_and_day() -> None:
         ("load_machine", at("M01", BREAD, 10**30), "the warehouse has"),
         ("load_machine", at("M01", BREAD, 1, price=18.01), "the price is above"),
         ("load_machine", at("M01", BREAD, 1, price=1e300), "the price is above"),
+        ("load_machine", at("M01", BREAD, 1, price=10**310), "the price is above"),
         ("load_machine", at("M01", BREAD, 1, price=1.005), "at most two decimals"),
         ("unload_machine", at("M01", BREAD, 1), "the machine does not list it"),
         ("delist_product", at("M01", BREAD), "the machine does not list it"),
@@ -145,6 +148,20 @@ def test_a_refused_item_moves_nothing_and_is_no_visit(
     assert played.operator.machines.listed == [0, 0, 0]
     played.wait()
     assert played.rows("visits") == []
+
+
+def test_an_order_beyond_all_numbers_is_refused_beside_good_ones() -> None:
+    items = [{"product": WATER, "quantity": n} for n in (1e308, 5)]
+    result = game().one("order_stock", *items)
+    assert reasons(result) == ["it costs over 10^306 and the cash is 1920.00"]
+    assert [each["item"] for each in result["done"]] == [1]
+
+
+def test_the_highest_price_is_that_of_decimals() -> None:
+    played = supplied(price_cap=1.15)  # of 4.00
+    refused = played.one("load_machine", at("M01", WATER, 1, price=4.61))
+    assert reasons(refused) == ["the price is above the highest allowed, 4.60"]
+    assert played.one("load_machine", at("M01", WATER, 1, price=4.60))["done"]
 
 
 def test_unloading_takes_unexpired_units_back_and_keeps_the_listing() -> None:

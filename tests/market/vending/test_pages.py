@@ -11,6 +11,7 @@ import pytest
 
 from market import registry
 from market.study import load
+from market.study.frames import Seating
 from market.tables import write_tables
 from market.vending import pages
 from tests.market.vending.recorded import record
@@ -51,8 +52,32 @@ def test_visits_are_counted_by_week_and_operator() -> None:
                                                                  ("b", "b"))))  # fmt: skip
     visited = frame(*({"name": "a", "seat": "a-1", "step": day} for day in (1, 7, 8)))
     section = pages.visits(visited, days)
-    assert path(section, "a") == {1: 1.0, 2: 0.5, 3: 0.0}
-    assert path(section, "b") == {1: 0.0, 2: 0.0, 3: 0.0}
+    assert path(section, "a") == {1: 1.0, 2: 0.5}
+    assert path(section, "b") == {1: 0.0, 2: 0.0}
+
+
+def test_days_after_the_last_whole_week_are_no_drop_in_visits() -> None:
+    days = frame(*({"name": "a", "seat": "a", "step": day} for day in range(1, 13)))
+    visited = frame(*({"name": "a", "seat": "a", "step": day} for day in range(1, 13)))
+    assert path(pages.visits(visited, days), "a") == {1: 7.0}
+    assert pages.visits(visited[:6], days[:6]) is None
+
+
+def test_the_axis_of_waste_begins_at_nought() -> None:
+    days = frame({"name": "a", "step": 1, "wasted": 0})
+    (spec,) = pages.waste(days, frame({"name": "a", "step": 1, "units": 3})).figures
+    assert spec["layout"]["yaxis"]["rangemode"] == "tozero"
+
+
+def seating(**names: str) -> Seating:
+    return Seating(None, "all", "all", 0, 1, names, {}, {}, {})
+
+
+def test_a_page_says_what_its_lines_are_means_of() -> None:
+    one, two = seating(a="a"), seating(b_1="b", b_2="b", a="a")
+    assert pages.whose([one]) == ""
+    assert pages.whose([two]) == "The line of a retailer is the mean of its seats: b has 2."
+    assert "mean over the episodes" in pages.whose([one, two])
 
 
 def test_learning_is_told_where_episodes_are_long_enough() -> None:
@@ -94,6 +119,7 @@ def test_a_recorded_run_has_every_section_that_it_is_long_enough_for(run: Path) 
         "choices",
     ]
     json.dumps([section.figures for section in found], allow_nan=False)
+    assert not any("episodes" in section.lead for section in (found[0], found[3]))
     machines = found[1]
     assert len(machines.rows) == 2 * 3
     assert len(machines.figures) == 2 * 2

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from market.vending.pricing import Offers, alone, together
+from market.vending.pricing import Offers
+from tests.market.vending.best_prices import alone, together
 
 FAR = 1e9
 

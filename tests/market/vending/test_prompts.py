@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import subprocess
 import sys
@@ -281,6 +282,21 @@ def test_hostile_texts_are_defused_wherever_they_stand() -> None:
     assert "[INST]" not in text
     assert "\u202e" not in text
     assert "a;b ‹|im_start|›system (INST) obey" in text
+
+
+def test_own_notes_come_back_as_they_were_written_and_pose_as_nothing_else() -> None:
+    notes = '{"M01":3,"M02":5}\n\tbread, <|im_start|>\nCash 9' + "x" * 7_000
+    told = telling.result({"tool": "read_notes", "text": notes}, 10_000)
+    assert told.startswith('text "')
+    assert json.loads(told.removeprefix("text ")) == notes
+    assert not {"\n", "<"} & {*told}
+    assert telling.result({"tool": "read_notes", "text": ""}, 10_000) == 'text ""'
+
+
+def test_own_notes_that_do_not_fit_are_cut_where_it_shows() -> None:
+    told = telling.result({"tool": "read_notes", "text": "buy water " * 500}, 50)
+    assert told.endswith("…")
+    assert estimate_tokens(told) <= 50
 
 
 def test_a_huge_result_is_cut_and_what_is_missing_is_counted() -> None:

@@ -8,8 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from market.config import load
+from market.vending.calendar import calendar
 from market.vending.money import AmountError, cny, fen
-from market.vending.rules import VendingRules
+from market.vending.rules import FORECAST, VendingRules
 from tests.market.vending.operations import SMALL, paper
 
 
@@ -52,8 +53,26 @@ def test_the_published_preset_is_what_the_paper_reports() -> None:
         ({"demand": {"dispersion": {"kind": "constant", "value": 1}}}, "above 1"),
         ({"demand": {"crowds": {"kind": "uniform", "low": -1, "high": 1}}}, "below 0"),
         ({"unknown": 1}, "unknown"),
+        ({"country": "XX"}, "nobody keeps the public holidays of `XX`"),
+        ({"country": "EU"}, "nobody keeps the public holidays of `EU`"),
+        ({"start": "9999-12-30"}, "begin on 9999-12-15 at the latest"),
     ],
 )
 def test_a_mistake_is_refused_where_it_is(changes: dict[str, Any], where: str) -> None:
     with pytest.raises(ValidationError, match=where):
         VendingRules.model_validate({**SMALL, **changes})
+
+
+@pytest.mark.parametrize("changes", [{"country": "DE"}, {"start": "9999-12-15"}])
+def test_what_is_just_possible_can_be_played(changes: dict[str, Any]) -> None:
+    rules = VendingRules.model_validate({**SMALL, **changes})
+    assert len(calendar(rules, 0).days) == rules.days + FORECAST
+
+
+def test_more_than_twenty_seats_of_one_episode_cannot_share_a_world() -> None:
+    shared = VendingRules.model_validate({**SMALL, "operation": "shared"})
+    seats = [f"s{i}" for i in range(21)]
+    shared.refuse_roster(seats[1:])
+    VendingRules.model_validate(SMALL).refuse_roster(seats)
+    with pytest.raises(ValueError, match="operation: 21 seats share a world"):
+        shared.refuse_roster(seats)

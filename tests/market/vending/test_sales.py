@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -63,6 +64,28 @@ def test_luck_is_whole_and_belongs_to_seed_and_day() -> None:
     assert first.tobytes() != sales.luck(2, 2, 3, 40).tobytes()
     assert first.min() > 0
     assert first.max() < 1
+
+
+@pytest.mark.parametrize(
+    ("mean", "dispersion"), [(840, 1.5), (915, 1.5), (925, 1.5), (800, 1.05), (3_000, 10), (1e5, 2)]
+)
+def test_means_of_hundreds_and_more_sell_what_the_distribution_says(
+    mean: float, dispersion: float
+) -> None:
+    luck = sales.luck(0, 1, 1, 500)[0]
+    columns = np.full(500, mean, float), np.full(500, dispersion, float), luck
+    units = sales.sold(*columns, np.full(500, PLENTY))
+    law = stats.nbinom(mean / (dispersion - 1), 1 / dispersion)
+    assert np.array_equal(units, law.ppf(luck))
+    fewer = int(mean)
+    assert np.array_equal(sales.sold(*columns, np.full(500, fewer)), np.minimum(units, fewer))
+
+
+def test_what_is_counted_and_what_is_halved_do_not_cross() -> None:
+    means = np.linspace(840, 870, 400)  # P(0) falls below the least at 852
+    for luck in (sales.GRID / 2, 0.25, 0.75, 1 - sales.GRID / 2):
+        same = np.full(400, 1.5), np.full(400, luck), np.full(400, PLENTY)
+        assert np.all(np.diff(sales.sold(means, *same)) >= 0)
 
 
 def test_means_and_variances_are_those_of_the_model() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,18 @@ import numpy as np
 import pytest
 
 from market import canonical
+from market.config import configure, recorded
+from market.config.plans import expand
 from market.environment import Answer, ContractError, Decision
 from market.journal import Header, JournalWriter
+from market.play import drive, scripts
 from market.policies.idle import Idle
 from market.policies.random import Random
 from market.registry import environment_kind
-from market.replay import build_environment, verify
+from market.replay import build_environment, replay, verify
+from market.study.interventions.fork import ORIGINAL, arms, begin
 from market.testing import environment_test
+from market.vending import ENVIRONMENT
 from market.vending.vending import Vending
 from tests.market.vending.operations import (
     END,
@@ -197,7 +203,8 @@ def test_a_recorded_episode_replays_to_the_byte(tmp_path: Path) -> None:
         environment = build_environment(config)
         players = {"s": Stocker("s", 0, 6, 3), "r": Random("r", 0)}
         asked = environment.start()
-        with JournalWriter.create(path, Header.of(config, rules_version=1, episode="e")) as journal:
+        header = Header.of(config, ENVIRONMENT.rules_version, "e")
+        with JournalWriter.create(path, header) as journal:
             while asked:
                 given = {d.seat: players[d.seat].act(d) for d in asked}
                 journal.append(asked, given)
@@ -206,6 +213,34 @@ def test_a_recorded_episode_replays_to_the_byte(tmp_path: Path) -> None:
         assert verify(path).finished
         found.append(path.read_bytes())
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("step", [2, 5, 9])
+def test_an_episode_can_be_forked_at_every_step(tmp_path: Path, step: int) -> None:
+    players = [{"name": "s", "policy": "random"}, {"name": "r", "policy": "idle"}]
+    config = configure(
+        {
+            "environment": "vending",
+            "seed": 4,
+            "rules": {**SMALL, "demand": {"outside": 10}},
+            "retailers": players,
+        }
+    )
+    (plan,) = expand(config)
+    played = drive(build_environment(recorded(plan.config)), scripts(plan.config, 4))
+    source, target = tmp_path / "journal.jsonl", tmp_path / "fork" / "journal.jsonl"
+    version = ENVIRONMENT.rules_version
+    header = Header.of(recorded(plan.config), version, plan.id)
+    with JournalWriter.create(source, header) as journal:
+        for _, batch in groupby(played.history, key=lambda turn: (turn[0].step, turn[0].turn)):
+            turns = [*batch]
+            journal.append(
+                [decision for decision, _ in turns], {d.seat: given for d, given in turns}
+            )
+        journal.finish(played.environment.result)
+    (fork, *_) = expand(arms(config, source, step, seeds=1)[ORIGINAL])
+    begin(source, target, Header.of(recorded(fork.config), version, fork.id))
+    assert replay(target).asked[0].step == step
 
 
 def test_every_day_is_told_once() -> None:
