@@ -65,8 +65,8 @@ def grouped(castings: Sequence[Casting], size: int) -> tuple[tuple[Casting, ...]
 def is_private(policy: str) -> bool:
     """Whether a policy's module is a file that only this machine's working folder offers.
 
-    What is installed can be imported by every process of a cluster; a file beside the user's
-    configuration must travel with the class.
+    What is installed can be imported by every process of a cluster; a file of that folder must
+    travel with the class.
     """
     module = policy.partition(":")[0]
     found = sys.modules.get(module) or importlib.util.find_spec(module)
