@@ -20,6 +20,8 @@ from market.journal import ConfigChangedError
 from market.storage import LockedError
 from tests.actors.progress.test_scoreboard import CONFIG, Listening
 
+pytestmark = pytest.mark.usefixtures("ray_cluster")
+
 ROOT = Path(__file__).parents[2]
 
 #: Holds the folder of a run until it is killed.
