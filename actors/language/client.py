@@ -46,7 +46,6 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
-from urllib.parse import urlsplit
 
 from actors.language import wire
 from actors.language.backoff import Backoff
@@ -58,6 +57,7 @@ from actors.language.local import MODEL, SLOTS, LocalModel, LocalModelError, cal
 from actors.language.redaction import know, known_keys, redacted
 from actors.language.response_cache import ResponseCache, Sharing, digest, is_shared
 from actors.language.transport import AttemptError, Completion, Transport
+from market.config.addresses import is_server
 from market.language import (
     FailureCause,
     ModelSettings,
@@ -319,7 +319,7 @@ def _settings_problem(settings: ModelSettings) -> str | None:
     for name in sorted(wire.COUNTED & settings.extra.keys()):
         if type(settings.extra[name]) is not int:
             return f"{name!r} in extra of the model {settings.model!r} must be a whole number."
-    if settings.api_base is not None and not _is_address(settings.api_base):
+    if settings.api_base is not None and not is_server(settings.api_base):
         return (
             f"The model {settings.model!r} cannot be asked at its api_base, which is no address; "
             "write one such as http://localhost:8000/v1."
@@ -327,15 +327,6 @@ def _settings_problem(settings: ModelSettings) -> str | None:
     if settings.api_key_env is not None and not os.environ.get(settings.api_key_env):
         return f"The environment variable {settings.api_key_env} (api_key_env) is not set."
     return None
-
-
-def _is_address(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        return False
-    return bool(host) and parts.scheme in ("http", "https")
 
 
 def _keys(target: _Target | None) -> set[str]:

@@ -34,6 +34,16 @@ def refused(name: str, value: Any) -> str | None:
     return next(found(text for text in texts if isinstance(text, str) and text), None)
 
 
+def is_server(text: str) -> bool:
+    """Whether a text is the address of a server, with its scheme."""
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return False
+    return bool(host) and parts.scheme in ("http", "https")
+
+
 def _of_anything(texts: Iterable[str]) -> Iterator[str]:
     return (_HIDDEN.format("user and password") for text in texts if _PASSWORD.match(text))
 
@@ -41,16 +51,11 @@ def _of_anything(texts: Iterable[str]) -> Iterator[str]:
 def _of_models(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         whole = text if _SCHEME.match(text) else f"http://{text}"
-        try:
-            parts = urlsplit(whole)
-            host, _ = parts.hostname, parts.port
-        except ValueError:
-            host, parts = None, urlsplit("")
         if "@" in text.partition("?")[0].partition("#")[0]:
             yield _HIDDEN.format("what stands before `@`")
         elif "?" in text or "#" in text:
             yield _HIDDEN.format("all from `?` or `#` on")
-        elif not host or parts.scheme not in ("http", "https"):
+        elif not is_server(whole):
             yield "is the address of no server; write one such as `http://localhost:8000/v1`"
         elif whole != text:
             yield f"lacks its scheme; write `{whole}`"

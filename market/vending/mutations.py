@@ -7,7 +7,6 @@ and moves nothing. A machine counts as visited once an item that needs a visit w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from typing import Any
 
 from market.environment import Json
@@ -202,8 +201,7 @@ def _price(operator: Operator, product: int, amount: float) -> int:
         price = fen(amount)
     except AmountError as error:
         raise RefusedError(f"a price has at most two decimals: {error}") from error
-    # The decimal that a person wrote: 1.15 times 400 fen are 460, though not of floats.
-    cap = int(operator.world.catalogue[product].reference * Decimal(repr(operator.rules.price_cap)))
+    cap = operator.rules.highest_price(operator.world.catalogue[product].reference)
     if price > cap:
         raise RefusedError(f"the price is above the highest allowed, {_shown(cap)}")
     return price

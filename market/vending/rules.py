@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, timedelta
+from decimal import Decimal
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StrictInt, StringConstraints, model_validator
@@ -258,6 +259,11 @@ class VendingRules(Model):
                 f"operation: {len(seats)} seats share a world, which at most {MOST_OPERATORS} can; "
                 "seat fewer, or let them play `alone`"
             )
+
+    def highest_price(self, reference: int) -> int:
+        """The highest price allowed, in fen, of a product of a reference price in fen."""
+        # The decimal that a person wrote: 1.15 times 400 are 460, though not of floats.
+        return int(reference * Decimal(repr(self.price_cap)))
 
     @property
     def steps(self) -> int:

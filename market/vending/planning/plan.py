@@ -131,12 +131,13 @@ class _Cycle:
 
     def _offers(self, demand: Demand, site: int, products: Ints) -> Offers:
         world, goods = demand.world, demand.world.catalogue
+        references = goods.reference[products]
         return Offers(
             pull=world.appeal[site, products],
             cost=goods.cost[products].astype(float),
-            reference=goods.reference[products].astype(float),
+            reference=references.astype(float),
             sensitivity=float(world.sensitivity[site]),
-            cap=np.floor(goods.reference[products] * self._rules.price_cap),
+            cap=np.array([float(self._rules.highest_price(each)) for each in references.tolist()]),
             outside=demand.outside / UNIT,
         )
 

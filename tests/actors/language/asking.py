@@ -8,10 +8,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from actors.language.backoff import Backoff
 from actors.language.client import LanguageClient
 from market.environment import Json, Tool
 from market.language import Message, ModelSettings, ProviderFailure, Reply, Request
+
+either_way = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 
 #: Spelled nowhere else, so that a text that holds it leaked it.
 CANARY = "sk-canary-0b5e77aa91f3"
