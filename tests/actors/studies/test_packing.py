@@ -111,8 +111,22 @@ def test_a_policy_that_raises_costs_its_own_turn_as_in_a_run() -> None:
     assert result.seats["markup"].score > 0
 
 
-def test_a_unit_that_fails_by_a_bug_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MARKET_API_KEY", "sk-of-nobody-0001")
+def test_a_key_of_any_name_stays_out_of_what_is_told_of_a_bug(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MINE", "nobody-knows-0001")
+    asks = "{name: a, policy: llm, options: {model: openai/any, api_key_env: MINE}}"
+    config = study("study.rosters=[all]", f"retailers=[{asks}]")
+
+    def facts(model: str) -> Any:
+        raise RuntimeError("a bug with nobody-knows-0001")
+
+    packed = Packer(config, facts).play(plan(config).shards[0])
+    assert packed.failures
+    assert all("a bug with ***" in told for told in packed.failures.values())
+
+
+def test_a_unit_that_fails_by_a_bug_costs_no_other() -> None:
     config = study("study.rosters=[all]")
     shard = plan(config).shards[0]
     seen: list[int] = []
@@ -123,7 +137,7 @@ def test_a_unit_that_fails_by_a_bug_costs_no_other(monkeypatch: pytest.MonkeyPat
         def sometimes(decision: Any) -> Any:
             seen.append(1)
             if len(seen) == 1:
-                raise RuntimeError("a bug with sk-of-nobody-0001")
+                raise RuntimeError("a bug")
             return answer(decision)
 
         return sometimes
@@ -133,7 +147,7 @@ def test_a_unit_that_fails_by_a_bug_costs_no_other(monkeypatch: pytest.MonkeyPat
     assert packed.units == len(shard.units) - 1
     (name,) = packed.failures
     assert name.endswith("seed-1.rep-1")
-    assert "a bug with ***" in packed.failures[name]
+    assert "a bug" in packed.failures[name]
     assert name not in set(packed.table.to_pandas()["unit"])
 
 
